@@ -1,0 +1,2 @@
+// Package port brings ports up.
+package port

@@ -1,0 +1,75 @@
+package netup
+
+import (
+	"context"
+
+	"weir/drivers/port"
+	"weir/init/config"
+	"weir/init/report"
+)
+
+// Result is the outcome of bringing the ports up.
+type Result struct {
+	// Ports has an entry for each port of the configuration, in its order, found
+	// or not; what failed on a port is in its Errors.
+	Ports []report.Port
+	// Changes says in words what was changed, empty if everything was as declared.
+	Changes []string
+}
+
+// Apply brings the ports of cfg up: names, MTU, admin state, addresses,
+// routes, forwarding. It does not wait for a carrier. What fails on one port
+// stops neither the others nor the routes; the error joins what failed, and the
+// Result is valid with it. A second Apply of the same cfg has no Changes.
+func Apply(ctx context.Context, cfg *config.Config) (Result, error) {
+	s, err := port.Open()
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.Close()
+	r, err := s.Apply(ctx, Spec(cfg))
+	return result(r), err
+}
+
+// Watch applies cfg, and again whenever a link appears, gets its carrier,
+// changes its index or is touched by someone else, until ctx ends. After each
+// round that changed anything, the result's ports or its error, it calls on,
+// from its own goroutine's flow and never concurrently. It returns ctx's error, or why it
+// could not start.
+func Watch(ctx context.Context, cfg *config.Config, on func(Result, error)) error {
+	s, err := port.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Watch(ctx, Spec(cfg), func(r port.Result, err error) { on(result(r), err) })
+}
+
+// Spec is the part of cfg that drivers/port applies.
+func Spec(cfg *config.Config) port.Spec {
+	var s port.Spec
+	for _, p := range cfg.Ports {
+		s.Ports = append(s.Ports, port.Port{
+			Label:   p.Label,
+			Match:   port.Match{MAC: p.Match.MAC, DT: p.Match.DT, PCI: p.Match.PCI},
+			MTU:     p.MTU,
+			Address: p.Address,
+			Forward: p.Forward == nil || *p.Forward,
+		})
+	}
+	for _, r := range cfg.Routes {
+		s.Routes = append(s.Routes, port.Route{To: r.To, Via: r.Via, Port: r.Port})
+	}
+	return s
+}
+
+func result(r port.Result) Result {
+	out := Result{Ports: make([]report.Port, 0, len(r.Ports)), Changes: r.Changes}
+	for _, p := range r.Ports {
+		out.Ports = append(out.Ports, report.Port{
+			Label: p.Label, Kernel: p.Kernel, Driver: p.Driver, MAC: p.MAC, MTU: p.MTU,
+			Address: p.Address, Carrier: p.Carrier, Errors: p.Errors,
+		})
+	}
+	return out
+}
