@@ -1,0 +1,5 @@
+package xdp
+
+// The object is committed; scripts/generate rebuilds it, and CI compares.
+//
+//go:generate ../../scripts/generate
