@@ -1,0 +1,73 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// timeout bounds one exchange, so that a stuck peer holds nothing.
+const timeout = 5 * time.Second
+
+// maxDocument bounds what Read takes: a status of 64 ports of 64 queues is far
+// smaller.
+const maxDocument = 16 << 20
+
+// Serve answers every connection on the Unix socket path with what get
+// returns, until the context ends. A socket file that a dead process left is
+// replaced.
+func Serve(ctx context.Context, path string, get func() *Status) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("status socket: %w", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("status socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return fmt.Errorf("status socket: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	for {
+		c, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("status socket: %w", err)
+		}
+		answer(c, get())
+	}
+}
+
+// answer writes one document. A peer that went away is its own loss.
+func answer(c net.Conn, s *Status) {
+	defer c.Close()
+	if c.SetDeadline(time.Now().Add(timeout)) == nil {
+		_ = json.NewEncoder(c).Encode(s)
+	}
+}
+
+// Read asks the forwarder that listens on path.
+func Read(path string) (*Status, error) {
+	c, err := net.DialTimeout("unix", path, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("ask the forwarder: %w: is it running?", err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return nil, fmt.Errorf("ask the forwarder: %w", err)
+	}
+	var s Status
+	if err := json.NewDecoder(io.LimitReader(c, maxDocument)).Decode(&s); err != nil {
+		return nil, fmt.Errorf("the forwarder's answer on %s: %w", path, err)
+	}
+	return &s, nil
+}

@@ -1,0 +1,74 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestServeAndRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run", "s.sock")
+	want := &Status{Version: "1", PID: 7, Ports: []Port{{Name: "lan", Punts: map[string]uint64{"ttl": 1 << 60}}}, Tiers: map[string]uint64{"worker": 3}}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, path, func() *Status { return want }) }()
+	var got *Status
+	var err error
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if got, err = Read(path); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, served %+v", got, want)
+	}
+	// A peer that says nothing and goes does not end the server.
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if _, err := Read(path); err != nil {
+		t.Errorf("after a rude peer: %v", err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := Read(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Read without a server: %v", err)
+	}
+}
+
+// A socket file left by a killed forwarder does not keep the next one out.
+func TestServeReplacesDeadSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, path, func() *Status { return &Status{} }) }()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := Read(path); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
