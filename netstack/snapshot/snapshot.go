@@ -21,6 +21,10 @@ type Snapshot struct {
 	// the next, but an id is reused for another next hop only after a Snapshot in
 	// which nothing referred to it. Entry 0 is always the zero NextHop.
 	NextHops []NextHop
+	// Local4 is the set of the router's own IPv4 addresses (those the kernel's
+	// interfaces hold; not 127.0.0.0/8, which is never routed anyway): a packet
+	// from one of them is left to the kernel, which drops it as a martian.
+	Local4 Local4
 }
 
 // Port is one Ethernet port.
