@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -33,11 +34,11 @@ type Route struct {
 
 // Tables are the maps that the programs of all ports share.
 type Tables struct {
-	spec                   *ebpf.CollectionSpec
-	control, lease         *ebpf.Map
-	routes4, routes6       *ebpf.Map
-	nextHops, own, punting *ebpf.Map
-	ownNow                 map[[16]byte]bool
+	spec                    *ebpf.CollectionSpec
+	control, lease          *ebpf.Map
+	routes4, routes6        *ebpf.Map
+	nextHops, own4, punting *ebpf.Map
+	ownNow                  map[netip.Addr]bool
 }
 
 // NewTables makes empty tables without a lease: programs that use them pass
@@ -47,7 +48,7 @@ func NewTables() (*Tables, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the built-in XDP object: %w", err)
 	}
-	t := &Tables{spec: spec, ownNow: map[[16]byte]bool{}}
+	t := &Tables{spec: spec, ownNow: map[netip.Addr]bool{}}
 	for name, m := range t.shared() {
 		if *m, err = ebpf.NewMap(spec.Maps[name]); err != nil {
 			t.Close()
@@ -60,7 +61,7 @@ func NewTables() (*Tables, error) {
 func (t *Tables) shared() map[string]**ebpf.Map {
 	return map[string]**ebpf.Map{
 		"control": &t.control, "lease": &t.lease, "routes4": &t.routes4, "routes6": &t.routes6,
-		"next_hops": &t.nextHops, "own": &t.own, "punting": &t.punting,
+		"next_hops": &t.nextHops, "own4": &t.own4, "punting": &t.punting,
 	}
 }
 
@@ -153,41 +154,45 @@ func batchKeys(b []byte, size int) any {
 	return k
 }
 
-// SetOwn replaces the set of the router's own addresses: frames from them are
-// the kernel's to judge.
+// SetOwn replaces the set of the router's own IPv4 addresses: frames from them
+// are the kernel's to judge. Addresses of other families are left out: the
+// kernel asks no such question of IPv6.
 func (t *Tables) SetOwn(addrs []netip.Addr) error {
-	next := map[[16]byte]bool{}
-	var bits [2]uint64
+	next := map[netip.Addr]bool{}
+	var bits uint64
 	for _, a := range addrs {
-		k := a.As16()
-		next[k] = true
 		if a.Is4() {
-			bits[0] |= ownBit(binary.NativeEndian.Uint32(k[12:]))
-		} else {
-			bits[1] |= ownBit(binary.NativeEndian.Uint32(k[0:]) ^ binary.NativeEndian.Uint32(k[4:]) ^
-				binary.NativeEndian.Uint32(k[8:]) ^ binary.NativeEndian.Uint32(k[12:]))
+			next[a] = true
+			bits |= ownBit(own4Key(a))
 		}
 	}
+	if maps.Equal(next, t.ownNow) {
+		return nil
+	}
 	// Grow the set before the bits that lead to it, shrink it after.
-	for k := range next {
-		if !t.ownNow[k] {
-			if err := t.own.Put(k[:], byte(1)); err != nil {
-				return fmt.Errorf("write own address %s: %w", netip.AddrFrom16(k).Unmap(), err)
-			}
+	for a := range next {
+		if err := t.own4.Put(own4Key(a), byte(1)); err != nil {
+			return fmt.Errorf("write own address %s: %w", a, err)
 		}
 	}
 	if err := t.control.Put(uint32(0), bits); err != nil {
 		return fmt.Errorf("write the own-address filter: %w", err)
 	}
-	for k := range t.ownNow {
-		if !next[k] {
-			if err := t.own.Delete(k[:]); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
-				return fmt.Errorf("delete own address %s: %w", netip.AddrFrom16(k).Unmap(), err)
+	for a := range t.ownNow {
+		if !next[a] {
+			if err := t.own4.Delete(own4Key(a)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+				return fmt.Errorf("delete own address %s: %w", a, err)
 			}
 		}
 	}
 	t.ownNow = next
 	return nil
+}
+
+// own4Key is an address as the program reads it: four bytes in network order.
+func own4Key(a netip.Addr) uint32 {
+	b := a.As4()
+	return binary.NativeEndian.Uint32(b[:])
 }
 
 // ownBit is own_bit of bpf/weir.c.

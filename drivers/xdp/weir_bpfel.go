@@ -20,7 +20,7 @@ const (
 	weirMapCounters   = "counters"
 	weirMapLease      = "lease"
 	weirMapNextHops   = "next_hops"
-	weirMapOwn        = "own"
+	weirMapOwn4       = "own4"
 	weirMapPort       = "port"
 	weirMapPunting    = "punting"
 	weirMapRoutes4    = "routes4"
@@ -84,7 +84,7 @@ type weirMapSpecs struct {
 	Counters *ebpf.MapSpec `ebpf:"counters"`
 	Lease    *ebpf.MapSpec `ebpf:"lease"`
 	NextHops *ebpf.MapSpec `ebpf:"next_hops"`
-	Own      *ebpf.MapSpec `ebpf:"own"`
+	Own4     *ebpf.MapSpec `ebpf:"own4"`
 	Port     *ebpf.MapSpec `ebpf:"port"`
 	Punting  *ebpf.MapSpec `ebpf:"punting"`
 	Routes4  *ebpf.MapSpec `ebpf:"routes4"`
@@ -122,7 +122,7 @@ type weirMaps struct {
 	Counters *ebpf.Map `ebpf:"counters"`
 	Lease    *ebpf.Map `ebpf:"lease"`
 	NextHops *ebpf.Map `ebpf:"next_hops"`
-	Own      *ebpf.Map `ebpf:"own"`
+	Own4     *ebpf.Map `ebpf:"own4"`
 	Port     *ebpf.Map `ebpf:"port"`
 	Punting  *ebpf.Map `ebpf:"punting"`
 	Routes4  *ebpf.Map `ebpf:"routes4"`
@@ -136,7 +136,7 @@ func (m *weirMaps) Close() error {
 		m.Counters,
 		m.Lease,
 		m.NextHops,
-		m.Own,
+		m.Own4,
 		m.Port,
 		m.Punting,
 		m.Routes4,

@@ -66,6 +66,7 @@ type Worker struct {
 	cfg   Config
 	batch frame.Batch
 	out   sorter
+	tally stats.Tally
 	polls []unix.PollFd
 	wake  int // eventfd: ends a poll
 	stop  atomic.Bool
@@ -110,8 +111,8 @@ func (w *Worker) Run() error {
 			continue
 		}
 		if empty++; empty >= spins {
-			w.cfg.Stats.AddPoll()
-			w.cfg.Stats.Publish()
+			w.tally.Polls++
+			w.cfg.Stats.Add(&w.tally)
 			w.sleep()
 		}
 	}
@@ -151,14 +152,15 @@ func (w *Worker) round(in *Input) int {
 	if n == 0 {
 		return 0
 	}
-	w.cfg.Stats.AddReceived(b)
+	w.tally.RX += uint64(n)
+	w.tally.Batches++
 	if !in.Decided {
 		w.decide(in, b)
 	} else {
 		w.out.sort(b)
 	}
 	w.send(in, b)
-	w.cfg.Stats.Publish()
+	w.cfg.Stats.Add(&w.tally)
 	return n
 }
 
@@ -170,10 +172,10 @@ func (w *Worker) decide(in *Input, b *frame.Batch) {
 	for _, i := range w.out.punts[:w.out.nPunts] {
 		f := &b.F[i]
 		if err := w.cfg.Punt(f.In, in.Queue, f.Data); err != nil {
-			w.cfg.Stats.AddDrop(frame.ReasonPuntError)
+			w.tally.Drops[frame.ReasonPuntError]++
 			continue
 		}
-		w.cfg.Stats.AddPunt(f.Reason)
+		w.tally.Punts[f.Reason]++
 	}
 	for _, p := range w.out.ports[:w.out.nPorts] {
 		for _, i := range w.out.list(p) {
@@ -192,26 +194,18 @@ func (w *Worker) send(in *Input, b *frame.Batch) {
 			w.drop(list, frame.ReasonTxError)
 			continue
 		}
-		bytes := 0
-		for _, i := range list {
-			bytes += len(b.F[i].Data)
-		}
 		sent := out.Send(b, list)
 		out.Flush()
-		for _, i := range list[sent:] {
-			bytes -= len(b.F[i].Data)
-		}
-		switch {
-		case !out.HandOver:
-			w.cfg.Stats.AddForwarded(sent, bytes)
-			w.drop(list[sent:], frame.ReasonTxFull)
-		default:
-			w.cfg.Stats.AddHandedOver(sent)
+		if out.HandOver {
+			w.tally.HandedOver += uint64(sent)
 			w.drop(list[sent:], frame.ReasonNoBuffer)
+		} else {
+			w.tally.Forwarded += uint64(sent)
+			w.drop(list[sent:], frame.ReasonTxFull)
 		}
 	}
 	for _, i := range w.out.drops[:w.out.nDrops] {
-		w.cfg.Stats.AddDrop(b.F[i].Reason)
+		w.tally.Drops[b.F[i].Reason]++
 	}
 	w.out.nBack += copy(w.out.back[w.out.nBack:], w.out.drops[:w.out.nDrops])
 	w.out.nBack += copy(w.out.back[w.out.nBack:], w.out.punts[:w.out.nPunts])
@@ -222,9 +216,7 @@ func (w *Worker) send(in *Input, b *frame.Batch) {
 
 // drop counts frames that were decided but not sent, and has them given back.
 func (w *Worker) drop(list []uint8, why frame.Reason) {
-	for range list {
-		w.cfg.Stats.AddDrop(why)
-	}
+	w.tally.Drops[why] += uint64(len(list))
 	w.out.nBack += copy(w.out.back[w.out.nBack:], list)
 }
 

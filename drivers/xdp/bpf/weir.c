@@ -62,13 +62,14 @@ struct {
 	__type(value, struct weir_next_hop);
 } next_hops SEC(".maps");
 
-/* The router's own addresses, IPv4 as ::ffff:a.b.c.d. */
+/* The router's own IPv4 addresses, in network byte order. Of IPv6 the kernel
+ * does not ask whether a packet comes from an own address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
-	__uint(key_size, 16);
-	__uint(value_size, 1);
-} own SEC(".maps");
+	__type(key, __u32);
+	__type(value, __u8);
+} own4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -98,15 +99,10 @@ struct {
 #define ETH_8021Q 0x8100
 #define ETH_8021AD 0x88a8
 
-/* Spreads an address over the 64 bits of weir_control.own*; see ownBit in Go. */
+/* Spreads an address over the 64 bits of weir_control.own4; see ownBit in Go. */
 static __always_inline __u64 own_bit(__u32 a)
 {
 	return 1ULL << ((a * 0x9e3779b1U) >> 26);
-}
-
-static __always_inline int is_own(const __u32 *w)
-{
-	return bpf_map_lookup_elem(&own, w) != 0;
 }
 
 SEC("xdp")
@@ -200,13 +196,9 @@ int weir_steer(struct xdp_md *ctx)
 			reason = WEIR_SCOPE;
 			goto out;
 		}
-		if (c->own4 & own_bit(src)) {
-			__u32 k[4] = { 0, 0, bpf_htonl(0xffff), src };
-
-			if (is_own(k)) {
-				reason = WEIR_LOCAL;
-				goto out;
-			}
+		if (c->own4 & own_bit(src) && bpf_map_lookup_elem(&own4, &src)) {
+			reason = WEIR_LOCAL;
+			goto out;
 		}
 		__builtin_memcpy(key.addr, &dst, 4);
 		id = bpf_map_lookup_elem(&routes4, &key);
@@ -254,12 +246,6 @@ int weir_steer(struct xdp_md *ctx)
 		     *(__u16 *)(ip + 30) == 0)) {
 			reason = WEIR_SCOPE;
 			goto out;
-		}
-		if (c->own6 & own_bit(s[0] ^ s[1] ^ s[2] ^ s[3])) {
-			if (is_own(s)) {
-				reason = WEIR_LOCAL;
-				goto out;
-			}
 		}
 		id = bpf_map_lookup_elem(&routes6, &key);
 	} else {

@@ -40,11 +40,11 @@ struct weir_port {
 	__u8 pad[7];
 };
 
-/* What all ports share: the only entry of the map "control". The two words are
- * sets of the router's own addresses, one bit by hash each, so that a source
+/* What all ports share: the only entry of the map "control". own4 is the set of
+ * the router's own IPv4 addresses, one bit by hash each, so that a source
  * address costs a look-up only if it may be one of them. */
 struct weir_control {
-	__u64 own4, own6;
+	__u64 own4;
 };
 
 /* A next hop, by id. */
