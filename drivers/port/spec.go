@@ -2,7 +2,8 @@ package port
 
 import "net/netip"
 
-// Spec is what the ports shall be.
+// Spec is what the ports shall be. It is taken as valid: labels and matches
+// are unique, addresses are unicast, each route has Via or Port.
 type Spec struct {
 	Ports  []Port
 	Routes []Route
@@ -25,8 +26,19 @@ type Port struct {
 // Match finds a port; exactly one field is set.
 type Match struct {
 	MAC string // lower case with colons
-	DT  string // device tree path from "/"
-	PCI string // 0000:00:01.0
+	DT  string // path in the device tree, from "/"
+	PCI string // domain:bus:device.function in lower case, 0000:00:01.0
+}
+
+// String is the match in words.
+func (m Match) String() string {
+	switch {
+	case m.MAC != "":
+		return "MAC " + m.MAC
+	case m.PCI != "":
+		return "PCI address " + m.PCI
+	}
+	return "device-tree path " + m.DT
 }
 
 // Route is one static route. Via or Port may be left out, not both.
@@ -38,18 +50,22 @@ type Route struct {
 
 // State is a port as it was found and left.
 type State struct {
-	Label   string
-	Kernel  string // the name before the rename, empty if the port was not found
+	Label string
+	// Kernel is the name before this Setup's first rename, empty while the port is
+	// missing.
+	Kernel  string
 	Driver  string
 	MAC     string
 	MTU     int
 	Address []string
 	Carrier bool
-	Errors  []string
+	Errors  []string // what failed, each with its remedy
 }
 
 // Result is the outcome of one Apply.
 type Result struct {
 	Ports   []State  // one for each of Spec.Ports, in order
 	Changes []string // what was changed, in words
+
+	tentative bool // an IPv6 address is still being tested for duplicates
 }

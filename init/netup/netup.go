@@ -22,27 +22,17 @@ type Result struct {
 // stops neither the others nor the routes; the error joins what failed, and the
 // Result is valid with it. A second Apply of the same cfg has no Changes.
 func Apply(ctx context.Context, cfg *config.Config) (Result, error) {
-	s, err := port.Open()
-	if err != nil {
-		return Result{}, err
-	}
-	defer s.Close()
-	r, err := s.Apply(ctx, Spec(cfg))
+	r, err := port.New(port.Linux{}).Apply(ctx, Spec(cfg))
 	return result(r), err
 }
 
-// Watch applies cfg, and again whenever a link appears, gets its carrier,
-// changes its index or is touched by someone else, until ctx ends. After each
-// round that changed anything, the result's ports or its error, it calls on,
-// from its own goroutine's flow and never concurrently. It returns ctx's error, or why it
-// could not start.
+// Watch applies cfg, and again whenever a link comes, goes, or gets or loses its
+// carrier, until ctx ends: a port that appears late, or under a new index, is
+// brought up like the others. It calls on, in the caller's goroutine, after the
+// first round and after each that brought something new. It returns ctx.Err(),
+// or why it could not listen.
 func Watch(ctx context.Context, cfg *config.Config, on func(Result, error)) error {
-	s, err := port.Open()
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return s.Watch(ctx, Spec(cfg), func(r port.Result, err error) { on(result(r), err) })
+	return port.New(port.Linux{}).Watch(ctx, Spec(cfg), func(r port.Result, err error) { on(result(r), err) })
 }
 
 // Spec is the part of cfg that drivers/port applies.
