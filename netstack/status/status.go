@@ -68,9 +68,7 @@ type Worker struct {
 	Batches    uint64            `json:"batches"`
 	Polls      uint64            `json:"polls"`
 	HandedOver uint64            `json:"handed_over"` // frames given to the worker that owns the TX queue
-	// Frames is the worker's buffer memory: how many frames there are and how many are free.
-	Frames     int `json:"frames"`
-	FramesFree int `json:"frames_free"`
+	Frames     int               `json:"frames"`      // of the worker's buffer memory
 }
 
 // Table is the size of the forwarding state.
