@@ -19,12 +19,13 @@ const (
 	slowest = 30 * time.Second
 )
 
-// Watch applies spec now and each time a link comes, goes, changes its name or
+// Watch applies a Spec now and each time a link comes, goes, changes its name or
 // gets or loses its carrier, until ctx ends: ports that appear late are brought
 // up, and routes that went with a carrier come back. It calls on after the
 // first round and after each that brought something new, in the caller's
-// goroutine. It returns ctx.Err().
-func (s *Setup) Watch(ctx context.Context, spec Spec, on func(Result, error)) error {
+// goroutine. Before each round begin gives the Spec, and what to call after it.
+// It returns ctx.Err().
+func (s *Setup) Watch(ctx context.Context, begin func() (Spec, func()), on func(Result, error)) error {
 	var last Result
 	var lastErr string
 	first, again := true, true
@@ -38,7 +39,9 @@ func (s *Setup) Watch(ctx context.Context, spec Spec, on func(Result, error)) er
 			return fmt.Errorf("listening for link changes: %w", err)
 		}
 		for open := true; open && ctx.Err() == nil; {
+			spec, end := begin()
 			res, err := s.apply(ctx, spec, again)
+			end()
 			text := ""
 			if err != nil {
 				text = err.Error()

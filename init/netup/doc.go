@@ -3,6 +3,6 @@
 // report carries. PID 1 and `weir config apply` call the same function, so that
 // both do the same.
 //
-// Apply is for one caller at a time. Nothing that decides what is valid belongs
+// Calls may be concurrent, also from several processes: rounds take turns. Nothing that decides what is valid belongs
 // here (init/config does), nor how a port is brought up (drivers/port does).
 package netup

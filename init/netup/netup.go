@@ -2,6 +2,8 @@ package netup
 
 import (
 	"context"
+	"errors"
+	"sync"
 
 	"weir/drivers/port"
 	"weir/init/config"
@@ -22,17 +24,45 @@ type Result struct {
 // stops neither the others nor the routes; the error joins what failed, and the
 // Result is valid with it. A second Apply of the same cfg has no Changes.
 func Apply(ctx context.Context, cfg *config.Config) (Result, error) {
-	r, err := port.New(port.Linux{}).Apply(ctx, Spec(cfg))
-	return result(r), err
+	return here.apply(ctx, cfg)
 }
 
-// Watch applies cfg, and again whenever a link comes, goes, or gets or loses its
-// carrier, until ctx ends: a port that appears late, or under a new index, is
-// brought up like the others. It calls on, in the caller's goroutine, after the
-// first round and after each that brought something new. It returns ctx.Err(),
-// or why it could not listen.
+// Watch applies what is in force (cfg, until another Apply), and again whenever
+// a link comes, goes, or gets or loses its carrier, until ctx ends: a port that
+// appears late, or under a new index, is brought up like the others. It calls
+// on, in the caller's goroutine, after the first round and after each that
+// brought something new. It returns ctx.Err(), or why it could not listen.
 func Watch(ctx context.Context, cfg *config.Config, on func(Result, error)) error {
-	return port.New(port.Linux{}).Watch(ctx, Spec(cfg), func(r port.Result, err error) { on(result(r), err) })
+	return here.watch(ctx, cfg, on)
+}
+
+// here is this process's way to the ports; its Setup remembers what they were
+// called before they got their labels.
+var here = &joint{setup: port.New(port.Linux{}), place: place{InForce}}
+
+type joint struct {
+	place
+	mu    sync.Mutex // a Setup is for one caller at a time
+	setup *port.Setup
+}
+
+func (j *joint) apply(ctx context.Context, cfg *config.Config) (Result, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer j.lock()()
+	// Noted first: the changes make events, on which a Watch looks again.
+	noted := j.put(cfg)
+	r, err := j.setup.Apply(ctx, Spec(cfg))
+	return result(r), errors.Join(err, noted)
+}
+
+func (j *joint) watch(ctx context.Context, cfg *config.Config, on func(Result, error)) error {
+	begin := func() (port.Spec, func()) {
+		j.mu.Lock()
+		unlock := j.lock()
+		return Spec(j.get(cfg)), func() { unlock(); j.mu.Unlock() }
+	}
+	return j.setup.Watch(ctx, begin, func(r port.Result, err error) { on(result(r), err) })
 }
 
 // Spec is the part of cfg that drivers/port applies.

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// width is what a page keeps to: the narrowest console people use is wider than
+// a serial line's 80, and half a screen.
+const width = 100
+
+// grid is a table of text: columns as wide as their widest cell, numbers to the
+// right.
+type grid struct {
+	rows [][]string
+}
+
+func (g *grid) row(cells ...string) {
+	for i := range cells {
+		cells[i] = printable(cells[i])
+	}
+	g.rows = append(g.rows, cells)
+}
+
+// String is the table, each line cut to the page's width.
+func (g *grid) String() string {
+	var widths []int
+	right := []bool{} // a column of numbers under its heading
+	for n, r := range g.rows {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+				right = append(right, len(g.rows) > 1)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+			if n > 0 && !numeric(c) {
+				right[i] = false
+			}
+		}
+	}
+	var b strings.Builder
+	for _, r := range g.rows {
+		var line strings.Builder
+		for i, c := range r {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+			if right[i] {
+				line.WriteString(pad + c)
+			} else {
+				line.WriteString(c + pad)
+			}
+			line.WriteString("  ")
+		}
+		b.WriteString(cut(strings.TrimRight(line.String(), " "), width) + "\n")
+	}
+	return b.String()
+}
+
+// numeric says whether a cell looks like a number with its unit.
+func numeric(s string) bool {
+	return s == "" || s == "-" || s[0] >= '0' && s[0] <= '9' && !strings.ContainsAny(s, "/:")
+}
+
+// cut shortens a line that is too wide, visibly.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// wrap breaks text at blanks into lines of the page's width, each after indent.
+func wrap(indent, text string) string {
+	var b strings.Builder
+	line := ""
+	flush := func() {
+		if line != "" {
+			b.WriteString(cut(indent+line, width) + "\n")
+		}
+		line = ""
+	}
+	for _, w := range strings.Fields(printable(text)) {
+		if line != "" && utf8.RuneCountInString(indent+line+" "+w) > width {
+			flush()
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	flush()
+	return b.String()
+}
+
+// printable replaces what could play tricks with a terminal: names and messages
+// come from drivers, services and files.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, s)
+}
+
+// count is a number with separators: 1,234,567.
+func count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// percent is a share of a total.
+func percent(n, total uint64) string {
+	if total == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(total))
+}
+
+func size(n int64) string {
+	if n < 10<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+func seconds(ms int64) string { return fmt.Sprintf("%.2f s", float64(ms)/1000) }
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
