@@ -10,7 +10,8 @@ import (
 // and rewrites the frames it forwards: MACs, TTL and checksum or hop limit, and
 // a length without Ethernet padding, which may be less than the 60 bytes that
 // the wire wants (the driver pads with zeros). Punted frames keep their bytes
-// and their length.
+// and their length. Frames must have come in on ports of the Snapshot; others
+// are punted.
 //
 // The whole batch is decided before any frame is rewritten: the first pass
 // misses the cache for frames and tables with nothing in between that would
@@ -18,77 +19,60 @@ import (
 func Process(s *snapshot.Snapshot, b *frame.Batch) {
 	frames := b.F[:b.N]
 	for i := range frames {
-		decide(s, &frames[i])
+		f := &frames[i]
+		if r := decide(s, f); r != frame.ReasonNone {
+			f.Verdict, f.Reason, f.Out, f.NextHop = frame.VerdictPunt, r, frame.NoPort, 0
+		}
 	}
 	for i := range frames {
-		if frames[i].Verdict == frame.VerdictForward {
-			rewrite(s, &frames[i])
+		if f := &frames[i]; f.Verdict == frame.VerdictForward {
+			rewrite(&s.NextHops[f.NextHop], f)
 		}
 	}
 }
 
-// punt leaves f to the kernel.
-func punt(f *frame.Frame, r frame.Reason) {
-	f.Verdict, f.Reason, f.Out, f.NextHop = frame.VerdictPunt, r, frame.NoPort, 0
-}
-
-// decide sets the verdict on one frame. The tests come in the order in which
-// the kernel would make them, as far as that can be told apart from outside.
-func decide(s *snapshot.Snapshot, f *frame.Frame) {
-	eth, ok := header.ParseEthernet(f.Data)
-	if !ok {
-		punt(f, frame.ReasonBadHeader)
-		return
-	}
+// decide sets the verdict to forward and what belongs to it, or says why the
+// frame is the kernel's. The tests come in the order of the steering program
+// (drivers/xdp/bpf/weir.c), so that both count a frame under the same reason.
+func decide(s *snapshot.Snapshot, f *frame.Frame) frame.Reason {
 	if int(f.In) >= len(s.Ports) {
-		punt(f, frame.ReasonPortSlow)
-		return
+		return frame.ReasonPortSlow
 	}
 	in := &s.Ports[f.In]
-	var r frame.Reason
-	switch eth.Type() {
-	case header.TypeIPv4:
-		if r = station(eth, in, in.Fast4); r == frame.ReasonNone {
-			r = decide4(s, f)
-		}
-	case header.TypeIPv6:
-		if r = station(eth, in, in.Fast6); r == frame.ReasonNone {
-			r = decide6(s, f)
-		}
-	case header.TypeVLAN, header.TypeQinQ:
-		r = frame.ReasonTagged
-	default:
-		r = frame.ReasonNotIP
+	eth, ok := header.ParseEthernet(f.Data)
+	if !ok {
+		return frame.ReasonBadHeader
 	}
-	if r != frame.ReasonNone {
-		punt(f, r)
-	}
-}
-
-// station says why a frame is not one that this port routes: eth_type_trans
-// (net/ethernet/eth.c) calls only a frame to the port's own MAC PACKET_HOST, and
-// ip_forward and ip6_forward take no other.
-func station(eth *header.Ethernet, in *snapshot.Port, fast bool) frame.Reason {
+	// Only a frame to the port's own MAC is PACKET_HOST (eth_type_trans,
+	// net/ethernet/eth.c), and ip_forward and ip6_forward take no other.
 	if eth.Dst() != in.MAC {
 		if eth.IsGroup() {
 			return frame.ReasonMulticast
 		}
 		return frame.ReasonOtherHost
 	}
-	if !fast {
-		return frame.ReasonPortSlow
+	switch eth.Type() {
+	case header.TypeIPv4:
+		if !in.Fast4 {
+			return frame.ReasonPortSlow
+		}
+		return decide4(s, f)
+	case header.TypeIPv6:
+		if !in.Fast6 {
+			return frame.ReasonPortSlow
+		}
+		return decide6(s, f)
+	case header.TypeVLAN, header.TypeQinQ:
+		return frame.ReasonTagged
 	}
-	return frame.ReasonNone
+	return frame.ReasonNotIP
 }
 
 // route finishes the decision once the destination's next hop is known: n is
 // the packet's length from the IP header on.
-func route(s *snapshot.Snapshot, f *frame.Frame, id uint32, found bool, n int) frame.Reason {
-	if !found {
-		return frame.ReasonNoRoute
-	}
+func route(s *snapshot.Snapshot, f *frame.Frame, id uint32, n int) frame.Reason {
 	if uint(id) >= uint(len(s.NextHops)) {
-		return frame.ReasonKernelRoute
+		return frame.ReasonKernelRoute // cannot be in a Snapshot that passed Check
 	}
 	hop := &s.NextHops[id]
 	if hop.Kind != snapshot.KindForward {
@@ -104,20 +88,19 @@ func route(s *snapshot.Snapshot, f *frame.Frame, id uint32, found bool, n int) f
 		return frame.ReasonTooBig
 	}
 	f.Verdict, f.Reason, f.Out, f.NextHop = frame.VerdictForward, frame.ReasonNone, hop.Out, id
-	// The rest is padding, which is no part of the packet (RFC 894).
+	// What follows the packet is padding and no part of it (RFC 894).
 	f.Data = f.Data[:header.EthernetLen+n]
 	return frame.ReasonNone
 }
 
-// rewrite makes a frame that is to be forwarded into the one that leaves.
-func rewrite(s *snapshot.Snapshot, f *frame.Frame) {
-	hop := &s.NextHops[f.NextHop]
-	eth, _ := header.ParseEthernet(f.Data)
+// rewrite makes a frame that decide let through into the one that leaves.
+func rewrite(hop *snapshot.NextHop, f *frame.Frame) {
+	eth := (*header.Ethernet)(f.Data)
 	eth.SetDst(hop.DstMAC)
 	eth.SetSrc(hop.SrcMAC)
 	if eth.Type() == header.TypeIPv4 {
-		rewrite4(f)
+		rewrite4(f.Data)
 	} else {
-		rewrite6(f)
+		rewrite6(f.Data)
 	}
 }

@@ -31,42 +31,45 @@ func NewLocal4(addrs ...netip.Addr) Local4 {
 		}
 		b := a.As4()
 		k := binary.BigEndian.Uint32(b[:])
-		i := int(local4Hash(k)) & (len(s) - 1)
-		for s[i] != 0 && s[i] != k {
-			i = (i + 1) & (len(s) - 1)
+		i := local4Hash(k)
+		for s[i&(n-1)] != 0 && s[i&(n-1)] != k {
+			i++
 		}
-		s[i] = k
+		s[i&(n-1)] = k
 	}
 	return Local4{s}
 }
 
-// local4Hash spreads addresses that differ in any of their bits; the factor is
-// 2^32 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
-func local4Hash(k uint32) uint32 { return k * 0x9e3779b1 >> 16 }
+// local4Hash spreads addresses that differ in any of their bits: the factor is
+// 2^32 divided by the golden ratio (Knuth, TAOCP 3, 6.4), the upper half the
+// product's best.
+func local4Hash(k uint32) int { return int(k * 0x9e3779b1 >> 16) }
 
-// Has says whether a, in host order of its network-order bytes (big-endian), is
-// one of the addresses.
-func (l Local4) Has(a uint32) bool {
+// Has says whether the address is in the set; a is its network-order bytes read
+// as a big-endian number.
+func (l *Local4) Has(a uint32) bool {
 	s := l.slots
 	if len(s) == 0 || a == 0 {
 		return false
 	}
-	for i := int(local4Hash(a)) & (len(s) - 1); ; i = (i + 1) & (len(s) - 1) {
-		if s[i] == a {
+	for i := local4Hash(a); ; i++ {
+		switch s[i&(len(s)-1)] {
+		case a:
 			return true
-		}
-		if s[i] == 0 {
+		case 0:
 			return false
 		}
 	}
 }
 
-// All are the addresses, in no order.
-func (l Local4) All() []netip.Addr {
+// All are the addresses of the set, in no order.
+func (l *Local4) All() []netip.Addr {
 	var out []netip.Addr
 	for _, k := range l.slots {
 		if k != 0 {
-			out = append(out, netip.AddrFrom4([4]byte{byte(k >> 24), byte(k >> 16), byte(k >> 8), byte(k)}))
+			var b [4]byte
+			binary.BigEndian.PutUint32(b[:], k)
+			out = append(out, netip.AddrFrom4(b))
 		}
 	}
 	return out
