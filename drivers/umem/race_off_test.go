@@ -1,0 +1,5 @@
+//go:build !race
+
+package umem
+
+const raceEnabled = false
