@@ -34,12 +34,18 @@ const (
 	// giveUp deaths within Window end in a reboot: what is wrong is deeper than
 	// the worker.
 	giveUp = 6
-	// graceful is how long the worker has to stop the services in order before
-	// process 1 does it without order.
-	graceful = 45 * time.Second
 	// spare threads are more than process 1 ever uses at once: the main
 	// goroutine, the runtime's signal goroutine, and a blocked call of each.
 	spare = 6
+)
+
+// Variables for tests alone.
+var (
+	// graceful is how long the worker has to stop the services in order before
+	// process 1 does it without order.
+	graceful = 45 * time.Second
+	// pauseAfter is the pause before the start that follows the n-th death.
+	pauseAfter = func(n int) time.Duration { return min(250*time.Millisecond<<n, 10*time.Second) }
 )
 
 // Mode is what a worker shall do after a number of deaths within Window.
@@ -77,8 +83,11 @@ type guardian struct {
 	path string
 	argv []string
 
-	children chan os.Signal // holds one SIGCHLD: each is followed by a full reap
-	signals  chan os.Signal
+	// Each in a channel of its own: a flood of one kind hides no other. One of a
+	// kind waiting is enough, since what follows it looks at everything.
+	children chan os.Signal // SIGCHLD
+	asks     chan os.Signal // reboot, power off
+	others   chan os.Signal // caught so that the Go runtime does not die of them
 
 	deaths []time.Time
 	last   string
@@ -92,15 +101,16 @@ func (g *guardian) prepare() {
 	debug.SetGCPercent(-1)
 	spareThreads(spare)
 	g.children = make(chan os.Signal, 1)
-	g.signals = make(chan os.Signal, 8)
+	g.asks = make(chan os.Signal, 1)
+	g.others = make(chan os.Signal, 1)
 	g.deaths = make([]time.Time, 0, 2*giveUp)
 	signal.Notify(g.children, unix.SIGCHLD)
-	// Every signal that the Go runtime would otherwise die of, since the
-	// runtime's handlers take away the protection that the kernel gives a
-	// process 1 without handlers. SIGURG is the runtime's own.
-	signal.Notify(g.signals, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT,
-		unix.SIGBUS, unix.SIGFPE, unix.SIGUSR1, unix.SIGSEGV, unix.SIGUSR2, unix.SIGPIPE, unix.SIGALRM, unix.SIGTERM,
-		unix.SIGSTKFLT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ, unix.SIGPWR, unix.SIGSYS)
+	signal.Notify(g.asks, unix.SIGTERM, unix.SIGINT, unix.SIGUSR2, unix.SIGPWR)
+	// The runtime's handlers take away the protection that the kernel gives a
+	// process 1 without handlers. SIGURG is the runtime's own and harmless.
+	signal.Notify(g.others, unix.SIGHUP, unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGBUS,
+		unix.SIGFPE, unix.SIGUSR1, unix.SIGSEGV, unix.SIGPIPE, unix.SIGALRM, unix.SIGSTKFLT, unix.SIGTSTP,
+		unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ, unix.SIGSYS)
 	// Ctrl-Alt-Del becomes SIGINT to process 1 instead of a reset.
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_CAD_OFF)
 }
@@ -175,13 +185,10 @@ func (g *guardian) watch(pid int) syscall.WaitStatus {
 			if status, ended, _ := reap(pid); ended {
 				return status
 			}
-		case s := <-g.signals:
-			a := actionOf(s)
-			if a == none {
-				kmsg.Infof("weir: process 1 ignores the signal %v", s)
-				continue
-			}
-			g.wanted, g.by = a, fmt.Sprintf("asked for by the signal %v", s)
+		case s := <-g.others:
+			kmsg.Infof("weir: process 1 ignores the signal %v", s)
+		case s := <-g.asks:
+			g.wanted, g.by = actionOf(s), fmt.Sprintf("asked for by the signal %v", s)
 			_ = unix.Kill(pid, s.(unix.Signal))
 			if deadline == nil {
 				deadline = time.After(graceful)
@@ -202,7 +209,7 @@ func (g *guardian) died(how string) {
 	if n >= giveUp {
 		g.end(reboot, fmt.Sprintf("init's worker died %d times within %v, the last time: %s", n, Window, how))
 	}
-	pause := min(250*time.Millisecond<<n, 10*time.Second)
+	pause := pauseAfter(n)
 	kmsg.Logf(kmsg.Crit, "weir: init's worker died (%s); it starts again in %v (death %d of %d before a reboot)", how, pause, n, giveUp)
 	g.clear(0, killed)
 	time.Sleep(pause)
