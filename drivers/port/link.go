@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,24 +68,17 @@ func (r *round) up() error {
 // do not, a rule of Weir's drops what comes in by the latter and is not for
 // this machine (the rule for local addresses comes before it).
 func (r *round) forwarding() error {
-	any := false
+	some := false
 	for _, w := range r.ports {
-		any = any || w.Forward
+		some = some || w.Forward
 	}
-	blocks, err := r.k.Blocks()
-	if err != nil && !errors.Is(err, unix.EAFNOSUPPORT) && !errors.Is(err, unix.EOPNOTSUPP) {
-		return fmt.Errorf("listing the rules: %w", err)
-	}
-	blocked := map[string]bool{}
-	for _, name := range blocks {
-		blocked[name] = true
-	}
-	// First, because it sets all ports alike.
-	changed, err := r.sysctl("ipv6/conf/all/forwarding", any)
+	// What is to be kept in comes before what lets out.
+	stale, errBlocks := r.block(some)
+	// Before the ports, because it sets them all alike.
+	changed, errAll := r.sysctl("ipv6/conf/all/forwarding", some)
 	if changed {
-		r.res.Changes = append(r.res.Changes, "IPv6 forwarding as a whole is now "+onOff(any))
+		r.res.Changes = append(r.res.Changes, "IPv6 forwarding as a whole is now "+onOff(some))
 	}
-	errs := []error{err}
 	for _, w := range r.ports {
 		if !w.found() {
 			continue
@@ -97,21 +91,9 @@ func (r *round) forwarding() error {
 				r.changed(w, "%s forwarding is now %s", family, onOff(w.Forward))
 			}
 		}
-		if block := any && !w.Forward; block && !blocked[w.link.Name] {
-			if err := r.k.Block(w.link.Name); err != nil {
-				w.fail("cannot keep the kernel from forwarding its IPv6 packets: %w", err)
-			} else {
-				r.changed(w, "a rule drops its IPv6 packets that are not for this machine")
-			}
-		} else if block {
-			delete(blocked, w.link.Name)
-		}
 	}
-	for _, name := range blocks {
-		if !blocked[name] {
-			continue
-		}
-		delete(blocked, name)
+	errs := []error{errBlocks, errAll}
+	for _, name := range stale {
 		if err := r.k.Unblock(name); err != nil {
 			errs = append(errs, fmt.Errorf("removing the IPv6 rule of %s: %w", name, err))
 			continue
@@ -119,6 +101,46 @@ func (r *round) forwarding() error {
 		r.res.Changes = append(r.res.Changes, name+": the rule that dropped its IPv6 packets is gone")
 	}
 	return errors.Join(errs...)
+}
+
+// block adds the rules that are missing, and returns those that are too many.
+func (r *round) block(some bool) (stale []string, err error) {
+	blocks, err := r.k.Blocks()
+	if err != nil {
+		blocks = nil
+		if errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EOPNOTSUPP) {
+			err = nil // no IPv6, or none with rules: adding one tells
+		} else {
+			err = fmt.Errorf("listing the rules: %w", err)
+		}
+	}
+	wanted := map[string]bool{}
+	for _, w := range r.ports {
+		if !some || w.Forward || !w.found() {
+			continue
+		}
+		wanted[w.link.Name] = true
+		if slices.Contains(blocks, w.link.Name) {
+			continue
+		}
+		// No IPv6 at all: nothing to keep from being forwarded.
+		if _, err := r.k.Sysctl("ipv6/conf/all/forwarding"); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := r.k.Block(w.link.Name); errors.Is(err, unix.EEXIST) {
+			continue
+		} else if err != nil {
+			w.fail("cannot keep the kernel from forwarding its IPv6 packets: %w", err)
+			continue
+		}
+		r.changed(w, "a rule drops its IPv6 packets that are not for this machine")
+	}
+	for _, name := range blocks {
+		if !wanted[name] {
+			stale = append(stale, name)
+		}
+	}
+	return stale, err
 }
 
 // sysctl sets a switch if it differs. A kernel without the protocol has nothing

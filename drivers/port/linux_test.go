@@ -2,6 +2,7 @@ package port_test
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func pair(t *testing.T, a, macA, b, macB string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hw, err := parseMAC(mac)
+		hw, err := net.ParseMAC(mac)
 		if err != nil {
 			t.Fatal(err)
 		}

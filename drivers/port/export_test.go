@@ -1,0 +1,3 @@
+package port
+
+var PlaceIn = place
