@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -31,8 +32,8 @@ type Host struct {
 func (h *Host) Do(f func() error) error { return inNamespace(h.Namespace, f) }
 
 // Start starts a program in the host's namespace, with its output going to
-// out; the channel gives its end. It is killed when ctx ends.
-func (h *Host) Start(ctx context.Context, out *bytes.Buffer, argv ...string) (<-chan error, error) {
+// out, if not nil; the channel gives its end. It is killed when ctx ends.
+func (h *Host) Start(ctx context.Context, out io.Writer, argv ...string) (<-chan error, error) {
 	p, err := exec.LookPath(argv[0])
 	if err != nil {
 		return nil, fmt.Errorf("%s is not installed: run scripts/setup", argv[0])

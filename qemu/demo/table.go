@@ -1,0 +1,156 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"weir/netstack/status"
+)
+
+// Print writes the tables for a person.
+func (r *Result) Print(w io.Writer) error {
+	t := &table{tabwriter.NewWriter(w, 2, 0, 2, ' ', 0)}
+	t.title("Machine")
+	t.row(r.Board, r.Machine)
+	t.row("lab", r.Lab)
+	if r.Boot != nil {
+		t.row("image", "Weir "+r.Boot.Version+", kernel "+r.Boot.Kernel+", configuration: "+r.Boot.Config)
+		t.title("Boot", "started at", "took")
+		if len(r.Boot.Steps) > 0 {
+			t.row("kernel", "0 ms", ms(r.Boot.Steps[0].StartMS))
+		}
+		for _, s := range r.Boot.Steps {
+			t.row(s.Name, ms(s.StartMS), ms(s.TookMS), strings.Join(s.Errors, "; "))
+		}
+		t.row("up", ms(r.UpMS))
+	}
+	if r.After != nil {
+		r.ports(t)
+	}
+	r.traffic(t)
+	if r.Before != nil && r.After != nil {
+		r.tiers(t)
+	}
+	t.title("Checks")
+	for _, c := range r.Checks {
+		mark := "ok"
+		if !c.OK {
+			mark = "FAILED"
+		}
+		t.row(mark, c.Name, c.Detail)
+	}
+	return t.Flush()
+}
+
+func (r *Result) ports(t *table) {
+	t.title("Port", "driver", "tier", "mode", "queues", "received by queue (all traffic)")
+	for _, p := range r.After.Ports {
+		tier := p.Tier
+		if p.TierWhy != "" {
+			tier += " (" + p.TierWhy + ")"
+		}
+		var q []string
+		for _, s := range p.Sockets {
+			q = append(q, fmt.Sprintf("%d: %d to worker %d", s.Queue, s.RX, s.Worker))
+		}
+		t.row(p.Name, p.Driver, tier, p.Mode, fmt.Sprintf("%d rx, %d tx", p.RXQueues, p.TXQueues), strings.Join(q, "; "))
+		for _, slow := range p.Slow {
+			t.row("", "", "on the kernel path: "+slow)
+		}
+	}
+}
+
+func (r *Result) traffic(t *table) {
+	t.title("Traffic", "", "result", "lost")
+	for _, p := range r.Pings {
+		t.row(fmt.Sprintf("ping IPv%d", p.Family), toServer, fmt.Sprintf("%s ms, TTL %v at the client", p.RTT, p.TTL), fmt.Sprintf("%d of %d", p.Sent-p.Received, p.Sent))
+	}
+	for _, i := range r.Iperf {
+		lost := "-"
+		if i.Protocol == "UDP" {
+			lost = fmt.Sprintf("%d of %d", i.Lost, i.Packets)
+		}
+		t.row(fmt.Sprintf("%s IPv%d", i.Protocol, i.Family), i.Direction, fmt.Sprintf("%.1f Mbit/s", i.Mbits), lost)
+	}
+	if l := r.Load; l != nil {
+		t.row("load", toServer, fmt.Sprintf("%d flows, %d of them seen, %d frames/s, seed %d", l.Flows, l.FlowsSeen, r.LoadRate, l.Seed), fmt.Sprintf("%d of %d", l.Lost, l.Sent))
+		for _, e := range l.Examples {
+			t.row("", "", e)
+		}
+	}
+}
+
+// tiers shows what the load did to the forwarder's counters.
+func (r *Result) tiers(t *table) {
+	t.title("Load by tier", "frames")
+	for _, k := range keys(r.After.Tiers) {
+		t.row(k, fmt.Sprint(r.After.Tiers[k]-r.Before.Tiers[k]))
+	}
+	t.title("Load by worker", "CPU", "received", "forwarded", "batches", "polls")
+	old := map[int]status.Worker{}
+	for _, w := range r.Before.Workers {
+		old[w.ID] = w
+	}
+	punts, drops := map[string]uint64{}, map[string]uint64{}
+	for _, w := range r.After.Workers {
+		o := old[w.ID]
+		t.row(fmt.Sprintf("worker %d", w.ID), fmt.Sprint(w.CPU), fmt.Sprint(w.RX-o.RX), fmt.Sprint(w.Forwarded-o.Forwarded), fmt.Sprint(w.Batches-o.Batches), fmt.Sprint(w.Polls-o.Polls))
+		add(punts, w.Punts, o.Punts)
+		add(drops, w.Drops, o.Drops)
+	}
+	oldPort := map[string]status.Port{}
+	for _, p := range r.Before.Ports {
+		oldPort[p.Name] = p
+	}
+	for _, p := range r.After.Ports {
+		add(punts, p.Punts, oldPort[p.Name].Punts)
+	}
+	t.title("Left to the kernel or dropped", "during the load", "reason")
+	any := false
+	for _, m := range []struct {
+		what string
+		n    map[string]uint64
+	}{{"to the kernel", punts}, {"dropped", drops}} {
+		for _, k := range keys(m.n) {
+			if m.n[k] > 0 {
+				t.row(m.what, fmt.Sprint(m.n[k]), k)
+				any = true
+			}
+		}
+	}
+	if !any {
+		t.row("none", "0")
+	}
+}
+
+func add(sum, after, before map[string]uint64) {
+	for k, n := range after {
+		sum[k] += n - before[k]
+	}
+}
+
+func keys(m map[string]uint64) []string {
+	var ks []string
+	for k := range m {
+		ks = append(ks, k)
+	}
+	slices.Sort(ks)
+	return ks
+}
+
+func ms(n int64) string { return fmt.Sprintf("%d ms", n) }
+
+type table struct{ *tabwriter.Writer }
+
+// title begins a block; columns align within it.
+func (t *table) title(cells ...string) {
+	t.Flush()
+	fmt.Fprintf(t, "\n%s\n", strings.Join(cells, "\t"))
+}
+
+func (t *table) row(cells ...string) {
+	fmt.Fprintf(t, "  %s\n", strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+}
