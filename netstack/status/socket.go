@@ -19,20 +19,26 @@ const timeout = 5 * time.Second
 // smaller.
 const maxDocument = 16 << 20
 
-// Serve answers every connection on the Unix socket path with what get
-// returns, until the context ends. A socket file that a dead process left is
+// Listen opens the Unix socket path. A socket file that a dead process left is
 // replaced.
-func Serve(ctx context.Context, path string, get func() *Status) error {
+func Listen(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("status socket: %w", err)
+		return nil, fmt.Errorf("status socket: %w", err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("status socket: %w", err)
+		return nil, fmt.Errorf("status socket: %w", err)
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		return fmt.Errorf("status socket: %w", err)
+		return nil, fmt.Errorf("status socket: %w", err)
 	}
+	return l, nil
+}
+
+// Serve answers every connection with what get returns, until the context ends,
+// and closes the listener.
+func Serve(ctx context.Context, l net.Listener, get func() *Status) error {
+	defer l.Close()
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
 	for {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
-	"time"
 )
 
 func TestServeAndRead(t *testing.T) {
@@ -16,14 +15,12 @@ func TestServeAndRead(t *testing.T) {
 	want := &Status{Version: "1", PID: 7, Ports: []Port{{Name: "lan", Punts: map[string]uint64{"ttl": 1 << 60}}}, Tiers: map[string]uint64{"worker": 3}}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, path, func() *Status { return want }) }()
-	var got *Status
-	var err error
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if got, err = Read(path); err == nil {
-			break
-		}
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
 	}
+	go func() { done <- Serve(ctx, l, func() *Status { return want }) }()
+	got, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +56,13 @@ func TestServeReplacesDeadSocket(t *testing.T) {
 	l.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, path, func() *Status { return &Status{} }) }()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err := Read(path); err == nil {
-			break
-		} else if time.Now().After(end) {
-			t.Fatal(err)
-		}
+	next, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { done <- Serve(ctx, next, func() *Status { return &Status{} }) }()
+	if _, err := Read(path); err != nil {
+		t.Error(err)
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -22,6 +22,8 @@ type Input struct {
 	// Decided: the frames were decided and rewritten by another worker; only the
 	// sending is left.
 	Decided bool
+	// Unfinished: the link hands over half-done checksums (forward.FinishChecksums).
+	Unfinished bool
 }
 
 // Output is where a worker sends what leaves by a port.
@@ -166,6 +168,9 @@ func (w *Worker) round(in *Input) int {
 
 // decide gives every frame its verdict, and the kernel what is the kernel's.
 func (w *Worker) decide(in *Input, b *frame.Batch) {
+	if in.Unfinished {
+		forward.FinishChecksums(b)
+	}
 	s := w.cfg.Snapshot.Load()
 	forward.Process(s, b)
 	w.out.sort(b)
