@@ -23,21 +23,60 @@ type Change struct {
 	Delete bool
 }
 
+// bulk is how many routes it costs as much to copy as one change costs that
+// shares the rest: copying a table took 0.5 µs a route, a sharing change, which
+// copies the nodes on its path and their leaves, 10 to 40 µs (amd64, tables of
+// 1,000 to 100,000 routes).
+const bulk = 32
+
 // With returns the table with the changes applied in order; t stays as it is.
+// A few changes share with t all that they do not touch; many, such as a full
+// dump, are applied to a copy.
 func (t *Table) With(changes []Change) *Table {
-	n := *t
-	for _, c := range changes {
-		b := &n.v4
-		if c.Prefix.Addr().Is6() {
-			b = &n.v6
-		}
-		if c.Delete {
-			*b = (*b).DeletePersist(c.Prefix)
+	var n4, n6 int
+	for i := range changes {
+		if changes[i].Prefix.Addr().Is6() {
+			n6++
 		} else {
-			*b = (*b).InsertPersist(c.Prefix, c.Value)
+			n4++
 		}
 	}
-	return &n
+	e4, e6 := edit(t.v4, n4), edit(t.v6, n6)
+	for i := range changes {
+		c := &changes[i]
+		if c.Prefix.Addr().Is6() {
+			e6.apply(c)
+		} else {
+			e4.apply(c)
+		}
+	}
+	return &Table{v4: e4.t, v6: e6.t}
+}
+
+// editor makes one family's next table.
+type editor struct {
+	t   *bart.Table[uint32]
+	own bool // t is nobody else's yet: change it in place
+}
+
+func edit(t *bart.Table[uint32], changes int) editor {
+	if changes > t.Size()/bulk {
+		return editor{t.Clone(), true}
+	}
+	return editor{t, false}
+}
+
+func (e *editor) apply(c *Change) {
+	switch {
+	case e.own && c.Delete:
+		e.t.Delete(c.Prefix)
+	case e.own:
+		e.t.Insert(c.Prefix, c.Value)
+	case c.Delete:
+		e.t = e.t.DeletePersist(c.Prefix)
+	default:
+		e.t = e.t.InsertPersist(c.Prefix, c.Value)
+	}
 }
 
 // Lookup4 finds the longest prefix that holds an IPv4 address (network order).

@@ -25,11 +25,9 @@ func FuzzProcess(f *testing.F) {
 	f.Add([]byte{}, uint16(frame.NoPort))
 	f.Fuzz(func(t *testing.T, data []byte, port uint16) {
 		in := frame.PortID(port)
-		if len(data) >= 26 && data[12] == 8 && data[25] == 0 {
-			// Half of the IPv4 packets get a right checksum, or none would pass.
-			if len(data) >= 34 {
-				mend(data)
-			}
+		if len(data) >= 34 && data[12] == 8 && data[25]&1 == 0 {
+			data = bytes.Clone(data) // the fuzzer's own must stay
+			mend(data)               // or hardly any IPv4 packet would pass
 		}
 		got := process(t, s, in, data)
 		out, want := twin(s, in, data)

@@ -128,7 +128,7 @@ func TestAgainstTwin(t *testing.T) {
 	for p := range grammars {
 		grammars[p] = grammar(r, s, frame.PortID(p))
 	}
-	total := 60_000
+	total := 30_000
 	if testing.Short() {
 		total = 6_000
 	}

@@ -169,6 +169,9 @@ func (g *Grammar) packet6(extension bool) []byte {
 
 func (g *Grammar) breakEthernet(f []byte) []byte {
 	r := g.R
+	if len(f) < 14 { // cut already
+		return f
+	}
 	switch r.IntN(9) {
 	case 0:
 		f[5] ^= byte(1 + r.IntN(255)) // somebody else's
@@ -179,7 +182,7 @@ func (g *Grammar) breakEthernet(f []byte) []byte {
 	case 3:
 		binary.BigEndian.PutUint16(f[12:], pick(r, []uint16{0x0806, 0x0805, 0x8035, 0x8863, 0x88cc, 0x0000, 0x05dc, uint16(len(f) - 14)}))
 	case 4:
-		f[12], f[13] = 0x86^f[12]^0x08, 0xdd^f[13]^0x00 // the other family's type
+		f[12], f[13] = f[12]^0x86^0x08, f[13]^0xdd // the other family's type
 	case 5, 6: // a tag, or two
 		tag := binary.BigEndian.AppendUint16(nil, pick(r, []uint16{0x8100, 0x8100, 0x88a8}))
 		tag = binary.BigEndian.AppendUint16(tag, pick(r, []uint16{0, 0xc000, 1, 20, 0x0fff}))
