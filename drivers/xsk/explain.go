@@ -42,7 +42,7 @@ func (s *Socket) remedy(at step, e unix.Errno) string {
 		return "the kernel is built without CONFIG_XDP_SOCKETS: use another kernel or tier afpacket"
 	case unix.EBUSY:
 		if at == stepBind {
-			return "another AF_XDP socket has this queue, another forwarder perhaps: stop it, or use another queue"
+			return "another AF_XDP socket has this queue, this worker's or another forwarder's: stop that, or use another queue"
 		}
 		return "the socket is already in use: open a new one"
 	case unix.ENODEV, unix.ENXIO:

@@ -99,9 +99,14 @@ func (w *wire) steer(t *testing.T, s *Socket) {
 	}
 }
 
+// protocol is an EtherType in network byte order, as packet(7) wants it.
+func protocol(etherType uint16) uint16 {
+	return binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, etherType))
+}
+
 func packetSocket(t *testing.T, ifindex int) int {
 	t.Helper()
-	proto := binary.NativeEndian.Uint16([]byte{testType >> 8, testType & 0xff})
+	proto := protocol(testType)
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, int(proto))
 	if err != nil {
 		t.Fatal(err)
