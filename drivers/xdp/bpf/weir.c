@@ -109,7 +109,7 @@ SEC("xdp")
 int weir_steer(struct xdp_md *ctx)
 {
 	__u8 *data = (__u8 *)(long)ctx->data, *end = (__u8 *)(long)ctx->data_end;
-	__u32 zero = 0, reason = WEIR_NONE, layer3, *id;
+	__u32 zero = 0, reason = WEIR_NONE, len, layer3, *id;
 	struct weir_control *c;
 	struct weir_next_hop *nh;
 	struct weir_port *p;
@@ -139,6 +139,9 @@ int weir_steer(struct xdp_md *ctx)
 		reason = WEIR_BAD_HEADER;
 		goto out;
 	}
+	/* Lengths from the wire are compared as numbers, not as pointers: the verifier
+	 * of v6.12 knows no bounds of a swapped word. */
+	len = end - data;
 	type = bpf_ntohs(*(__u16 *)(data + 12));
 	if (*(__u16 *)data != *(__u16 *)p->mac || *(__u16 *)(data + 2) != *(__u16 *)(p->mac + 2) ||
 	    *(__u16 *)(data + 4) != *(__u16 *)(p->mac + 4)) {
@@ -165,7 +168,7 @@ int weir_steer(struct xdp_md *ctx)
 			goto out;
 		}
 		layer3 = bpf_ntohs(w[1]);
-		if (layer3 < 20 || ip + layer3 > end) {
+		if (layer3 < 20 || layer3 > len - ETH_HLEN) {
 			reason = WEIR_BAD_HEADER;
 			goto out;
 		}
@@ -216,7 +219,7 @@ int weir_steer(struct xdp_md *ctx)
 			goto out;
 		}
 		layer3 = 40 + bpf_ntohs(*(__u16 *)(ip + 4));
-		if (ip + layer3 > end) {
+		if (layer3 > len - ETH_HLEN) {
 			reason = WEIR_BAD_HEADER;
 			goto out;
 		}
@@ -270,7 +273,7 @@ int weir_steer(struct xdp_md *ctx)
 		reason = WEIR_SAME_PORT;
 		goto out;
 	}
-	if (layer3 > nh->mtu || end - data > p->max_len) {
+	if (layer3 > nh->mtu || len > p->max_len) {
 		reason = WEIR_TOO_BIG;
 		goto out;
 	}
