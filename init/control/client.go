@@ -14,28 +14,37 @@ import (
 // ErrNotWeir is returned where process 1 is some other system's.
 var ErrNotWeir = errors.New("process 1 is not Weir's: this command works on the device")
 
+// client is what the functions work with; tests have another.
+type client struct {
+	path string
+	weir func() bool // is process 1 Weir's?
+	kill func(pid int, s unix.Signal) error
+}
+
+var system = client{Path, weir, unix.Kill}
+
 // Reboot stops the services and reboots. It returns once that has begun.
-func Reboot(reason string) error { return end(VerbReboot, reason, unix.SIGTERM) }
+func Reboot(reason string) error { return system.end(VerbReboot, reason, unix.SIGTERM) }
 
 // PowerOff stops the services and switches the machine off. It returns once
 // that has begun.
-func PowerOff(reason string) error { return end(VerbPowerOff, reason, unix.SIGUSR2) }
+func PowerOff(reason string) error { return system.end(VerbPowerOff, reason, unix.SIGUSR2) }
 
 // Restart stops a service and starts it again. It returns once that has begun.
 func Restart(service, reason string) error {
-	return ask(Path, Request{Verb: VerbRestart, Service: service, Reason: reason})
+	return ask(system.path, Request{Verb: VerbRestart, Service: service, Reason: reason})
 }
 
-func end(verb, reason string, fallback unix.Signal) error {
-	err := ask(Path, Request{Verb: verb, Reason: reason})
+func (c client) end(verb, reason string, fallback unix.Signal) error {
+	err := ask(c.path, Request{Verb: verb, Reason: reason})
 	var refused *Refused
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	if !weir() {
+	if !c.weir() {
 		return fmt.Errorf("%s: %w", verb, ErrNotWeir)
 	}
-	if kerr := unix.Kill(1, fallback); kerr != nil {
+	if kerr := c.kill(1, fallback); kerr != nil {
 		return fmt.Errorf("%s: signal process 1: %w", verb, errors.Join(kerr, err))
 	}
 	return nil

@@ -61,7 +61,7 @@ func (l *Loader) load(ctx context.Context, name string) error {
 	}
 	for _, d := range m.deps {
 		if err := l.Load(ctx, d); err != nil {
-			return fmt.Errorf("it needs another: %w", err)
+			return fmt.Errorf("needs %w", err)
 		}
 	}
 	var params string
