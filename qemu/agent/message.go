@@ -6,6 +6,8 @@ import "time"
 type Request struct {
 	ID   uint64   `json:"id"`
 	Argv []string `json:"argv"`
+	Dir  string   `json:"dir"` // where it runs; "" is the agent's own folder
+	Env  []string `json:"env"` // added to the agent's environment
 	// Timeout after which the program is killed; 0 means one minute.
 	Timeout time.Duration `json:"timeout"`
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -50,6 +51,7 @@ func run(q Request) Response {
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(ctx, q.Argv[0], q.Argv[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
+	cmd.Dir, cmd.Env = q.Dir, append(os.Environ(), q.Env...)
 	cmd.WaitDelay = time.Second // a grandchild may keep the pipes open
 	err := cmd.Run()
 	r := Response{ID: q.ID, Stdout: out.Bytes(), Stderr: errOut.Bytes()}

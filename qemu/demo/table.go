@@ -48,17 +48,19 @@ func (r *Result) Print(w io.Writer) error {
 func (r *Result) ports(t *table) {
 	t.title("Port", "driver", "tier", "mode", "queues", "received by queue (all traffic)")
 	for _, p := range r.After.Ports {
-		tier := p.Tier
-		if p.TierWhy != "" {
-			tier += " (" + p.TierWhy + ")"
-		}
 		var q []string
 		for _, s := range p.Sockets {
 			q = append(q, fmt.Sprintf("%d: %d to worker %d", s.Queue, s.RX, s.Worker))
 		}
-		t.row(p.Name, p.Driver, tier, p.Mode, fmt.Sprintf("%d rx, %d tx", p.RXQueues, p.TXQueues), strings.Join(q, "; "))
+		t.row(p.Name, p.Driver, p.Tier, p.Mode, fmt.Sprintf("%d rx, %d tx", p.RXQueues, p.TXQueues), strings.Join(q, "; "))
+	}
+	// Apart from the table: sentences would make its columns wide.
+	for _, p := range r.After.Ports {
+		if p.TierWhy != "" {
+			t.note("%s is on tier %s: %s", p.Name, p.Tier, p.TierWhy)
+		}
 		for _, slow := range p.Slow {
-			t.row("", "", "on the kernel path: "+slow)
+			t.note("%s leaves to the kernel: %s", p.Name, slow)
 		}
 	}
 }
@@ -78,7 +80,7 @@ func (r *Result) traffic(t *table) {
 	if l := r.Load; l != nil {
 		t.row("load", toServer, fmt.Sprintf("%d flows, %d of them seen, %d frames/s, seed %d", l.Flows, l.FlowsSeen, r.LoadRate, l.Seed), fmt.Sprintf("%d of %d", l.Lost, l.Sent))
 		for _, e := range l.Examples {
-			t.row("", "", e)
+			t.note("load: %s", e)
 		}
 	}
 }
@@ -153,4 +155,10 @@ func (t *table) title(cells ...string) {
 
 func (t *table) row(cells ...string) {
 	fmt.Fprintf(t, "  %s\n", strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+}
+
+// note ends the block with a line that has no columns.
+func (t *table) note(format string, args ...any) {
+	t.Flush()
+	fmt.Fprintf(t, "  %s\n", fmt.Sprintf(format, args...))
 }

@@ -24,7 +24,7 @@ const bootLimit = 3 * time.Minute
 // Options shape a gateway. The zero value is the board's machine.
 type Options struct {
 	Image *Image
-	Lab   *lab.Lab
+	Lab   *lab.Lab // nil: a machine without ports
 	// SMP and MemoryMB replace the board's, if not 0.
 	SMP, MemoryMB int
 	// Tiers names the tier of a port by label.
@@ -64,17 +64,20 @@ func (o *Options) Hardware() machine.Hardware {
 
 // Start boots the machine, without waiting for anything.
 func Start(ctx context.Context, o Options) (*Gateway, error) {
-	config := o.Config
-	if config == nil {
-		config = o.Lab.GatewayConfig(o.Tiers)
+	files := append([]machine.File{{Path: agentPath, Source: o.Image.Agent, Mode: 0o755}}, o.Files...)
+	var nics []machine.NIC
+	if o.Lab != nil {
+		nics = o.Lab.NICs()
+		if o.Config == nil {
+			o.Config = o.Lab.GatewayConfig(o.Tiers)
+		}
 	}
-	files := append([]machine.File{
-		{Path: "/etc/weir.toml", Content: config},
-		{Path: agentPath, Source: o.Image.Agent, Mode: 0o755},
-	}, o.Files...)
+	if o.Config != nil {
+		files = append(files, machine.File{Path: "/etc/weir.toml", Content: o.Config})
+	}
 	m, err := machine.Start(ctx, machine.Config{
 		Hardware: o.Hardware(), Kernel: o.Image.Kernel, Initrd: o.Image.Initrd,
-		Parts: []machine.Part{{Files: files}}, NICs: o.Lab.NICs(),
+		Parts: []machine.Part{{Files: files}}, NICs: nics,
 		// A panic ends the machine, and us, at once.
 		Append:      append([]string{"panic=-1", "weir.run=" + agentPath}, o.Append...),
 		Interactive: o.Interactive, Log: o.Console,
@@ -114,15 +117,11 @@ func (g *Gateway) Tool(ctx context.Context, args ...string) error {
 func (g *Gateway) PowerOff(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the guest did not switch itself off within a minute"))
 	defer cancel()
-	if _, err := g.Agent.Run(ctx, "/bin/weir", "poweroff"); err != nil {
-		select {
-		case <-g.Ended(): // it went before it could answer
-		default:
-			return errors.Join(err, g.Close())
-		}
-	}
+	// The agent may be stopped before it can answer, so its word does not count;
+	// that the machine ends does.
+	_, asked := g.Agent.Run(ctx, "/bin/weir", "poweroff")
 	if err := g.Wait(ctx); err != nil {
-		return errors.Join(fmt.Errorf("%w; its console ended with:%s", err, g.Console.Tail()), g.Close())
+		return errors.Join(fmt.Errorf("%w; its console ended with:%s", err, g.Console.Tail()), asked, g.Close())
 	}
 	return g.Close()
 }

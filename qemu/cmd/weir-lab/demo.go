@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -32,7 +33,7 @@ var demoCmd = command{
 			}
 			r, err := demo.Run(ctx, o)
 			if r != nil && len(r.Checks) > 0 {
-				err = r.Print(os.Stdout)
+				err = errors.Join(err, r.Print(os.Stdout))
 			}
 			if *out != "" {
 				b, jerr := json.MarshalIndent(r, "", "  ")

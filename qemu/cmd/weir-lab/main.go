@@ -42,7 +42,7 @@ type command struct {
 	flags func(*flag.FlagSet) func(context.Context, *app) error
 }
 
-var commands = []command{demoCmd, qemuCmd}
+var commands = []command{demoCmd, qemuCmd, gotestCmd}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
