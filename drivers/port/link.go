@@ -59,6 +59,37 @@ func (r *round) up() error {
 	return nil
 }
 
+// gone takes former ports out of service.
+func (r *round) gone() error {
+	if len(r.spec.Gone) == 0 {
+		return nil
+	}
+	links, err := r.k.Links()
+	if err != nil {
+		return fmt.Errorf("listing the links: %w", err)
+	}
+	var errs []error
+	for _, l := range links {
+		isPort := slices.ContainsFunc(r.ports, func(w *work) bool { return w.link.Index == l.Index })
+		if isPort || !slices.Contains(r.spec.Gone, l.Name) {
+			continue
+		}
+		for _, family := range []string{"ipv4", "ipv6"} {
+			_, err := r.sysctl(family+"/conf/"+l.Name+"/forwarding", false)
+			errs = append(errs, err)
+		}
+		if !l.Up {
+			continue
+		}
+		if err := r.k.SetUp(l.Index, false); err != nil {
+			errs = append(errs, fmt.Errorf("switching %s off, which is no port any more: %w", l.Name, err))
+			continue
+		}
+		r.res.Changes = append(r.res.Changes, l.Name+": switched off, since it is no port any more")
+	}
+	return errors.Join(errs...)
+}
+
 // forwarding switches forwarding per port.
 //
 // IPv4 asks the in port's own setting and nothing else (IN_DEV_FORWARD in

@@ -61,6 +61,7 @@ func (s *Setup) apply(ctx context.Context, spec Spec, again bool) (Result, error
 	}
 	for _, step := range []func(*round) error{
 		(*round).find,
+		(*round).gone, // while they still have their names
 		(*round).rename,
 		(*round).mtu,
 		(*round).forwarding, // before up, so that a router never acts on router advertisements

@@ -7,6 +7,9 @@ import "net/netip"
 type Spec struct {
 	Ports  []Port
 	Routes []Route
+	// Gone names interfaces that were ports before and are not any more: they are
+	// switched off and forward nothing, as if they had never been.
+	Gone []string
 }
 
 // Port is one declared port.

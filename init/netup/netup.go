@@ -3,6 +3,7 @@ package netup
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"weir/drivers/port"
@@ -50,9 +51,11 @@ func (j *joint) apply(ctx context.Context, cfg *config.Config) (Result, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	defer j.lock()()
+	spec := Spec(cfg)
+	spec.Gone = gone(j.get(cfg), cfg)
 	// Noted first: the changes make events, on which a Watch looks again.
 	noted := j.put(cfg)
-	r, err := j.setup.Apply(ctx, Spec(cfg))
+	r, err := j.setup.Apply(ctx, spec)
 	return result(r), errors.Join(err, noted)
 }
 
@@ -81,6 +84,16 @@ func Spec(cfg *config.Config) port.Spec {
 		s.Routes = append(s.Routes, port.Route{To: r.To, Via: r.Via, Port: r.Port})
 	}
 	return s
+}
+
+// gone are the labels of before that now are no port's.
+func gone(before, now *config.Config) (labels []string) {
+	for _, p := range before.Ports {
+		if !slices.ContainsFunc(now.Ports, func(q config.Port) bool { return q.Label == p.Label }) {
+			labels = append(labels, p.Label)
+		}
+	}
+	return labels
 }
 
 func result(r port.Result) Result {
