@@ -74,15 +74,16 @@ func cut(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// wrap breaks text at blanks into lines of the page's width, each after indent.
-func wrap(indent, text string) string {
+// wrap breaks text at blanks into lines of the page's width, the first after
+// lead and the others below it.
+func wrap(lead, text string) string {
 	var b strings.Builder
-	line := ""
+	line, indent := "", printable(lead)
 	flush := func() {
 		if line != "" {
 			b.WriteString(cut(indent+line, width) + "\n")
 		}
-		line = ""
+		line, indent = "", strings.Repeat(" ", utf8.RuneCountInString(indent))
 	}
 	for _, w := range strings.Fields(printable(text)) {
 		if line != "" && utf8.RuneCountInString(indent+line+" "+w) > width {
@@ -121,11 +122,11 @@ func count(n uint64) string {
 }
 
 // percent is a share of a total.
-func percent(n, total uint64) string {
+func percent(n uint64, total float64) string {
 	if total == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(total))
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/total)
 }
 
 func size(n int64) string {

@@ -113,7 +113,7 @@ func ports(d statusDocument) string {
 				link = "up"
 			}
 			if b.Kernel == "" {
-				link, mtu = "missing", "-"
+				link, tier, mtu = "missing", "-", "-"
 			}
 			if len(b.Address) > 0 {
 				notes[i] += wrap("  ", strings.Join(b.Address, " "))
@@ -133,7 +133,7 @@ func ports(d statusDocument) string {
 			for _, s := range f.Slow {
 				notes[i] += wrap("  by the kernel: ", s)
 			}
-		} else if d.Forwarder != nil {
+		} else if d.Forwarder != nil && link != "missing" {
 			notes[i] += "  not under the forwarder\n"
 		}
 		t.row(name, link, tier, mode, fast, queues, mtu, or(driver, "-"), or(mac, "-"))
@@ -174,7 +174,10 @@ func workers(f *status.Status) string {
 }
 
 func tiers(m map[string]uint64) string {
-	total := sum(m)
+	total := 0.0 // counters near their limit must not wrap here
+	for _, n := range m {
+		total += float64(n)
+	}
 	var t grid
 	t.row("tier", "frames", "share")
 	known := []string{"xdp", "worker", "kernel"}
