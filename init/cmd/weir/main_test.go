@@ -121,7 +121,7 @@ func TestLog(t *testing.T) {
 		exit int
 		want string
 	}{
-		{"log", exitOK, "dhcp       0 B\nforwarder  24 B\n"},
+		{"log", exitOK, "dhcp        0 B\nforwarder  24 B\n"},
 		{"log forwarder", exitOK, "one\ntwo\nthree\n?[31mfour\n"},
 		{"log -n 2 forwarder", exitOK, "three\n?[31mfour\n"},
 		{"log -n 0 forwarder", exitOK, "one\ntwo\nthree\n?[31mfour\n"},
