@@ -122,6 +122,7 @@ func (r *round) forwarding() error {
 				r.changed(w, "%s forwarding is now %s", family, onOff(w.Forward))
 			}
 		}
+		r.redirects(w)
 	}
 	errs := []error{errBlocks, errAll}
 	for _, name := range stale {
@@ -132,6 +133,22 @@ func (r *round) forwarding() error {
 		r.res.Changes = append(r.res.Changes, name+": the rule that dropped its IPv6 packets is gone")
 	}
 	return errors.Join(errs...)
+}
+
+// redirects makes a port that forwards IPv4 deaf to ICMP redirects. A router has
+// to ignore them (RFC 1812, 5.2.7.2), Linux does so for IPv6 by itself, and for
+// IPv4 it lets them change routes behind everybody's back unless told otherwise:
+// the forwarder leaves such a port to the kernel.
+func (r *round) redirects(w *work) {
+	if !w.Forward {
+		return
+	}
+	changed, err := r.sysctl("ipv4/conf/"+w.link.Name+"/accept_redirects", false)
+	if err != nil {
+		w.fail("cannot switch ICMP redirects off: %w", err)
+	} else if changed {
+		r.changed(w, "ipv4 redirects are now ignored")
+	}
 }
 
 // block adds the rules that are missing, and returns those that are too many.
