@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -81,7 +82,9 @@ func (c *Client) get(ctx context.Context, url string, have, size int64, w io.Wri
 	}
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return 0, false, unreachable(url, err)
+		// A connection that was closed under us is worth another try; a mirror that
+		// is not there will not be there in a second.
+		return 0, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET), unreachable(url, err)
 	}
 	defer resp.Body.Close()
 	want := http.StatusOK

@@ -134,7 +134,9 @@ func (p *Package) walk(prefix string, fn func(*tar.Header, io.Reader) error) err
 		}
 		return nil
 	}
-	return fmt.Errorf("package %s: %w: it has no %s", p.name, ErrFormat, prefix)
+	// Every package has both archives; one cut between two members has a table
+	// that looks whole.
+	return fmt.Errorf("package %s: %w", p.name, truncated("it ends before its %s", prefix))
 }
 
 func (p *Package) walkMember(m member, fn func(*tar.Header, io.Reader) error) error {

@@ -1,0 +1,4 @@
+// Package debtest makes small Debian packages for tests.
+//
+// It imports the standard library and the compressors. Only tests import it.
+package debtest
