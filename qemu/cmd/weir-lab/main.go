@@ -42,7 +42,7 @@ type command struct {
 	flags func(*flag.FlagSet) func(context.Context, *app) error
 }
 
-var commands = []command{demoCmd, qemuCmd, gotestCmd}
+var commands = []command{demoCmd, qemuCmd, guestTestCmd, gotestCmd}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
