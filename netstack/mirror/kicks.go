@@ -16,7 +16,7 @@ var kickSources = [2]struct {
 	group    uint32
 }{
 	{unix.NETLINK_NETFILTER, unix.NFNLGRP_NFTABLES},
-	{unix.NETLINK_XFRM, 5}, // XFRMNLGRP_POLICY
+	{unix.NETLINK_XFRM, 4}, // XFRMNLGRP_POLICY
 }
 
 // followKicks listens to the sources that the kernel has and that are not

@@ -115,4 +115,5 @@ func (m *Mirror) readPolicy() {
 		m.verdicts[i] = facts.Judge(name)
 	}
 	m.portsDirty = true
+	m.count(func(s *Stats) { s.Policies++ })
 }

@@ -9,6 +9,7 @@ type Stats struct {
 	Overruns   uint64 // times the kernel lost events
 	Resyncs    uint64 // full readings, the first included
 	RouteDumps uint64 // readings of one family's routes
+	Policies   uint64 // readings of what the kernel would ask besides routes
 	Confirms   uint64 // neighbours the kernel was asked to confirm
 	// LastApply is how long the newest snapshot took to make and hand over,
 	// LastDump how long the newest reading of a family's routes took.

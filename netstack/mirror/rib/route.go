@@ -38,6 +38,10 @@ func (r *RIB) Route(ev Event, rt rtnl.Route) {
 		// One of several came or went; which are left, only a dump tells.
 		r.unsure[familyOf(rt.Dst)] = true
 		return
+	case ev == Delete && rt.Dst.Addr().Is6() && e.via.Value().Odd&rtnl.OddMultipath != 0:
+		// One of the siblings went, and nobody tells of those that stay.
+		e.doubt = true
+		r.unsure[1] = true
 	case ev == Delete:
 		r.remove(rt.Dst, n, func(x *entry) bool { return x == e })
 	case e == nil:
