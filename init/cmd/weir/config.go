@@ -13,7 +13,6 @@ import (
 
 	"weir/board"
 	"weir/init/config"
-	"weir/init/netup"
 	"weir/init/report"
 )
 
@@ -174,14 +173,14 @@ func runApply(e *env, c *command, args []string) int {
 		fmt.Fprintf(e.err, "%v\nnothing was changed\n", err)
 		return exitFault
 	}
-	if unix.Geteuid() != 0 {
-		return e.fail(c, errors.New("only root can set up ports: run it on the device's console"))
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	defer stop()
-	res, err := netup.Apply(ctx, cfg)
+	res, err := e.apply(ctx, cfg)
 	for _, change := range res.Changes {
 		fmt.Fprintln(e.out, printable(change))
+	}
+	if err != nil && unix.Geteuid() != 0 {
+		err = fmt.Errorf("%w\nonly root can set up ports: run it on the device's console", err)
 	}
 	if err != nil {
 		return e.fail(c, err)

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"weir/init/config"
+	"weir/init/netup"
 	"weir/init/report"
 )
 
@@ -107,6 +111,32 @@ func TestApplyFaulty(t *testing.T) {
 	write(t, e.configPath, "[[port]]\n")
 	if exit := run(e, []string{"config", "apply"}); exit != exitFault || out.Len() > 0 ||
 		!strings.Contains(errs.String(), "has no label") || !strings.HasSuffix(errs.String(), "nothing was changed\n") {
+		t.Errorf("exit %d: %s%s", exit, out, errs)
+	}
+}
+
+// Changes and failures are told, a port's failure hides no change, and a second
+// apply says that there was nothing to do.
+func TestApply(t *testing.T) {
+	e, out, errs := device(t, nil, nil)
+	file := filepath.Join(t.TempDir(), "x.toml")
+	write(t, file, good)
+	var res netup.Result
+	var fault error
+	e.apply = func(_ context.Context, cfg *config.Config) (netup.Result, error) {
+		if cfg.Ports[0].Label != "lan" {
+			t.Errorf("applied %+v", cfg)
+		}
+		return res, fault
+	}
+	if exit := run(e, []string{"config", "apply", file}); exit != exitOK || out.String() != "nothing to change\n" {
+		t.Errorf("exit %d: %s%s", exit, out, errs)
+	}
+	out.Reset()
+	res.Changes = []string{"lan: renamed from eth0\x1b[0m"}
+	fault = errors.New("port wan: boom")
+	if exit := run(e, []string{"config", "apply", file}); exit != exitFault || out.String() != "lan: renamed from eth0?[0m\n" ||
+		errs.String() != "weir config apply: port wan: boom\n" {
 		t.Errorf("exit %d: %s%s", exit, out, errs)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -30,6 +31,7 @@ type env struct {
 	configPath, inForcePath, boardPath string
 	reportPath, socketPath, logDir     string
 
+	apply            func(context.Context, *config.Config) (netup.Result, error)
 	powerOff, reboot func(reason string) error
 	restart          func(service, reason string) error
 }
@@ -39,7 +41,7 @@ func main() {
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		configPath: config.Path, inForcePath: netup.InForce, boardPath: "/etc/weir/board",
 		reportPath: report.Path, socketPath: status.DefaultSocket, logDir: "/run/weir/log",
-		powerOff: control.PowerOff, reboot: control.Reboot, restart: control.Restart,
+		apply: netup.Apply, powerOff: control.PowerOff, reboot: control.Reboot, restart: control.Restart,
 	}, os.Args[1:]))
 }
 
