@@ -49,7 +49,7 @@ func (b *boot) serveControl(context.Context) error {
 			kmsg.Infof("weir: restart of %s: %s", req.Service, or(req.Reason, "no reason given"))
 			return b.super.Restart(req.Service)
 		}
-		return fmt.Errorf("unknown verb %q", req.Verb)
+		return b.injectFault(req.Verb)
 	})
 	return err
 }

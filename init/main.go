@@ -20,6 +20,9 @@ func main() {
 	case os.Args[0] == workerName && os.Getppid() == 1:
 		os.Exit(work())
 	}
+	if status, ok := faultCommand(os.Args[1:]); ok {
+		os.Exit(status)
+	}
 	fmt.Fprintln(os.Stderr, "init: this is process 1 of a Weir machine: use `weir reboot`, `weir poweroff` or `weir status`")
 	os.Exit(2)
 }

@@ -21,14 +21,18 @@ const (
 
 // startRun runs the program of the command line, with the console as its
 // terminal, and prints how it ended on a line of its own:
-// "weir: run PATH: exit N".
+// "weir: run PATH: exit N". Where the worker was restarted it runs again, unless
+// weir.off says that it is a suite, which must not be counted twice.
 func (b *boot) startRun(line cmdline.Line) {
 	path, ok := line.Value(runKey)
 	if !ok {
 		return
 	}
 	go func() {
-		how := b.run(path)
+		how := "exit -1 (init was restarted)"
+		if b.deaths == 0 || !line.Has(offKey) {
+			how = b.run(path)
+		}
 		tell(fmt.Sprintf("weir: run %s: %s", path, how))
 		if line.Has(offKey) {
 			b.ends <- end{guard.ExitPowerOff, "the run of " + path + " has ended"}
@@ -37,9 +41,6 @@ func (b *boot) startRun(line cmdline.Line) {
 }
 
 func (b *boot) run(path string) string {
-	if b.deaths > 0 {
-		return "exit -1 (init was restarted)"
-	}
 	u, err := b.super.Start(supervise.Service{Name: "run", Argv: []string{path}, Once: true, TTY: "/dev/console", Quiet: true})
 	if err != nil {
 		return fmt.Sprintf("exit -1 (%v)", err)

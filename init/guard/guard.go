@@ -74,8 +74,10 @@ func Run(path string, argv []string) {
 	g := &guardian{path: path, argv: argv}
 	g.prepare()
 	for {
-		g.guarded()
-		time.Sleep(time.Second)
+		if p := attempt(g.once); p != nil {
+			// The worker may live; died clears the ground for the next.
+			attempt(func() { g.died(fmt.Sprintf("process 1 caught its own panic: %v", p)) })
+		}
 	}
 }
 
@@ -133,16 +135,15 @@ func spareThreads(n int) {
 	close(gate)
 }
 
-// guarded turns a panic of process 1's only goroutine into a message.
-func (g *guardian) guarded() {
+// attempt runs f and returns what it panicked with, after a message.
+func attempt(f func()) (p any) {
 	defer func() {
-		if p := recover(); p != nil {
-			kmsg.Logf(kmsg.Crit, "weir: process 1 caught its own panic and goes on: %v\n%s", p, debug.Stack())
+		if p = recover(); p != nil {
+			kmsg.Logf(kmsg.Crit, "weir: panic in process 1: %v\n%s", p, debug.Stack())
 		}
 	}()
-	for {
-		g.once()
-	}
+	f()
+	return nil
 }
 
 // once is the life of one worker.

@@ -36,6 +36,15 @@ func TestWorkerThatCannotLiveEndsInAReboot(t *testing.T) {
 	}
 }
 
+func TestPanicInProcess1IsCaught(t *testing.T) {
+	out, end := play(t, "panic")
+	want(t, out, "weir: panic in process 1", "nil pointer", "start 2, 0 other processes, last: process 1 caught its own panic",
+		"weir: reboot: asked for")
+	if end != restarted {
+		t.Errorf("ended by %v, want %v", end, restarted)
+	}
+}
+
 func TestNoSignalEndsProcess1(t *testing.T) {
 	out, end := play(t, "signals")
 	want(t, out, "ignores the signal", "the worker was asked", "weir: power-off: asked for by the signal")

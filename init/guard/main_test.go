@@ -26,7 +26,13 @@ func TestMain(m *testing.M) {
 	case name == "":
 		os.Exit(m.Run())
 	case os.Getpid() == 1:
-		pauseAfter = func(int) time.Duration { return time.Millisecond }
+		pauseAfter = func(n int) time.Duration {
+			if name == "panic" && n == 1 {
+				var p *guardian
+				p.last = "nil" // in process 1 itself
+			}
+			return time.Millisecond
+		}
 		graceful = 2 * time.Second
 		kmsg.Redirect(func(_ kmsg.Level, line string) { os.Stderr.WriteString(line + "\n") })
 		Run("/proc/self/exe", []string{"worker"})

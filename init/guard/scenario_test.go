@@ -44,6 +44,15 @@ var scenarios = map[string]func(){
 		}
 		os.Exit(ExitReboot)
 	},
+	// Process 1 itself panics at the first death, while a process is left.
+	"panic": func() {
+		fmt.Printf("start %s, %d other processes, last: %s\n", os.Getenv(StartsEnv), len(processes()), os.Getenv(DeathEnv))
+		if os.Getenv(StartsEnv) == "0" {
+			must(command("sleep", "").Start())
+			os.Exit(3)
+		}
+		os.Exit(ExitReboot)
+	},
 	"hopeless": func() { os.Exit(3) },
 	"signals": func() {
 		signal.Ignore(unix.SIGUSR2)
