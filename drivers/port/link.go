@@ -90,14 +90,16 @@ func (r *round) gone() error {
 	return errors.Join(errs...)
 }
 
-// forwarding switches forwarding per port.
+// forwarding switches forwarding per port, and the global switches to whether
+// any port forwards.
 //
 // IPv4 asks the in port's own setting and nothing else (IN_DEV_FORWARD in
-// net/ipv4/route.c). IPv6 asks net.ipv6.conf.all.forwarding alone (ip6_forward
-// in net/ipv6/ip6_output.c), and the port's setting only says whether it
-// behaves as a router's or as a host's; so where some ports forward and others
-// do not, a rule of Weir's drops what comes in by the latter and is not for
-// this machine (the rule for local addresses comes before it).
+// net/ipv4/route.c), but the global one makes the machine a router that believes
+// no redirects (inet_forward_change in net/ipv4/devinet.c). IPv6 asks the global
+// one alone (ip6_forward in net/ipv6/ip6_output.c), and the port's only says
+// whether it behaves as a router's or as a host's; so where some ports forward
+// and others do not, a rule of Weir's drops what comes in by the latter and is
+// not for this machine (the rule for local addresses comes before it).
 func (r *round) forwarding() error {
 	some := false
 	for _, w := range r.ports {
@@ -106,9 +108,13 @@ func (r *round) forwarding() error {
 	// What is to be kept in comes before what lets out.
 	stale, errBlocks := r.block(some)
 	// Before the ports, because it sets them all alike.
-	changed, errAll := r.sysctl("ipv6/conf/all/forwarding", some)
-	if changed {
-		r.res.Changes = append(r.res.Changes, "IPv6 forwarding as a whole is now "+onOff(some))
+	errs := []error{errBlocks}
+	for _, family := range []string{"ipv4", "ipv6"} {
+		changed, err := r.sysctl(family+"/conf/all/forwarding", some)
+		errs = append(errs, err)
+		if changed {
+			r.res.Changes = append(r.res.Changes, fmt.Sprintf("%s forwarding as a whole is now %s", family, onOff(some)))
+		}
 	}
 	for _, w := range r.ports {
 		if !w.found() {
@@ -124,7 +130,6 @@ func (r *round) forwarding() error {
 		}
 		r.redirects(w)
 	}
-	errs := []error{errBlocks, errAll}
 	for _, name := range stale {
 		if err := r.k.Unblock(name); err != nil {
 			errs = append(errs, fmt.Errorf("removing the IPv6 rule of %s: %w", name, err))

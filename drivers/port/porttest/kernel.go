@@ -46,7 +46,7 @@ var _ port.Kernel = (*Kernel)(nil)
 func New() *Kernel {
 	k := &Kernel{
 		links: map[int]*port.Link{}, places: map[int]port.Place{}, subs: map[chan struct{}]bool{},
-		sysctl: map[string]string{"ipv6/conf/all/forwarding": "0"},
+		sysctl: map[string]string{"ipv4/conf/all/forwarding": "0", "ipv6/conf/all/forwarding": "0"},
 	}
 	k.Add(port.Link{Name: "lo", MAC: "00:00:00:00:00:00", Up: true, MTU: 65536}, port.Place{})
 	return k
@@ -59,7 +59,7 @@ func (k *Kernel) Add(l port.Link, p port.Place) int {
 	k.next++
 	l.Index = k.next
 	k.links[l.Index], k.places[l.Index] = &l, p
-	k.sysctl["ipv4/conf/"+l.Name+"/forwarding"] = "0"
+	k.sysctl["ipv4/conf/"+l.Name+"/forwarding"] = k.sysctl["ipv4/conf/all/forwarding"]
 	k.sysctl["ipv6/conf/"+l.Name+"/forwarding"] = k.sysctl["ipv6/conf/all/forwarding"]
 	k.event()
 	return l.Index
@@ -270,8 +270,8 @@ func (k *Kernel) Sysctl(name string) (string, error) {
 	return v, nil
 }
 
-// SetSysctl implements port.Kernel. net.ipv6.conf.all.forwarding sets that of
-// every link (addrconf_fixup_forwarding).
+// SetSysctl implements port.Kernel. The forwarding switch of "all" sets that of
+// every link (inet_forward_change, addrconf_fixup_forwarding).
 func (k *Kernel) SetSysctl(name, value string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -280,9 +280,9 @@ func (k *Kernel) SetSysctl(name, value string) error {
 		return err
 	}
 	k.sysctl[name] = value
-	if name == "ipv6/conf/all/forwarding" {
+	if family, ok := strings.CutSuffix(name, "/conf/all/forwarding"); ok {
 		for n := range k.sysctl {
-			if strings.HasPrefix(n, "ipv6/conf/") {
+			if strings.HasPrefix(n, family+"/conf/") {
 				k.sysctl[n] = value
 			}
 		}
