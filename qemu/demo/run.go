@@ -90,6 +90,9 @@ func Run(ctx context.Context, o Options) (r *Result, err error) {
 		err = errors.Join(err, step(o.Report, "switch the gateway off", func() (string, error) { return "", g.PowerOff(ctx) }))
 	}()
 	if err := traverse(ctx, o, r, g); err != nil {
+		if s, serr := g.Status(ctx); serr == nil { // so that the table shows where it stands
+			r.Boot, r.After = s.Boot, s.Forwarder
+		}
 		return r, err
 	}
 	r.check(l)

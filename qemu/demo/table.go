@@ -31,10 +31,15 @@ func (r *Result) Print(w io.Writer) error {
 		r.ports(t)
 	}
 	r.traffic(t)
-	if r.Before != nil && r.After != nil {
+	if r.After != nil {
+		if r.Before == nil { // it ended before the load: all that was
+			r.Before = &status.Status{}
+		}
 		r.tiers(t)
 	}
-	t.title("Checks")
+	if len(r.Checks) > 0 {
+		t.title("Checks")
+	}
 	for _, c := range r.Checks {
 		mark := "ok"
 		if !c.OK {

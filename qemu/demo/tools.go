@@ -86,6 +86,10 @@ func iperf(ctx context.Context, from *lab.Host, to string, i Iperf, seconds int)
 	if i.Direction == toClient {
 		args = append(args, "-R")
 	}
+	// A connection that stalls would keep iperf3 for minutes.
+	limit := time.Duration(seconds)*time.Second + 20*time.Second
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %v", limit))
+	defer cancel()
 	out, err := from.Run(ctx, args...)
 	if err != nil {
 		return i, err

@@ -32,7 +32,7 @@ var demoCmd = command{
 				}
 			}
 			r, err := demo.Run(ctx, o)
-			if r != nil && len(r.Checks) > 0 {
+			if r != nil && r.Boot != nil {
 				err = errors.Join(err, r.Print(os.Stdout))
 			}
 			if *out != "" {
