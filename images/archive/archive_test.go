@@ -148,7 +148,9 @@ func TestFetchGoesOnAfterABreak(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	var b bytes.Buffer
-	if err := archive.New(s.URL).Fetch(t.Context(), image.File(), int64(len(image.Data)), &b); err != nil {
+	c := archive.New(s.URL)
+	c.Pause = time.Millisecond
+	if err := c.Fetch(t.Context(), image.File(), int64(len(image.Data)), &b); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b.Bytes(), image.Data) {

@@ -26,6 +26,8 @@ type Client struct {
 	// Base is the archive's URL, the folder that has dists and pool.
 	Base string
 	HTTP *http.Client
+	// Pause is the wait before a download is tried again, longer each time.
+	Pause time.Duration
 }
 
 // New is a client of the archive at base, without a slash at the end.
@@ -35,7 +37,7 @@ func New(base string) *Client {
 	tr := http.DefaultTransport.(*http.Transport).Clone()
 	tr.DialContext = (&net.Dialer{Timeout: 20 * time.Second}).DialContext
 	tr.ResponseHeaderTimeout = 60 * time.Second
-	return &Client{Base: base, HTTP: &http.Client{Transport: tr}}
+	return &Client{Base: base, HTTP: &http.Client{Transport: tr}, Pause: time.Second}
 }
 
 // stallAfter ends a download that has brought no byte for so long.
@@ -64,7 +66,7 @@ func (c *Client) Fetch(ctx context.Context, path string, size int64, w io.Writer
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Duration(try) * time.Second):
+		case <-time.After(time.Duration(try) * c.Pause):
 		}
 	}
 }

@@ -20,7 +20,7 @@ type command struct {
 	flags func(*flag.FlagSet) func(context.Context, *app, []string) error
 }
 
-var commands = []command{buildCmd, fetchCmd, lockCmd, boardsCmd}
+var commands = []command{buildCmd, fetchCmd, lockCmd, verifyCmd, reproCmd, boardsCmd}
 
 // errUsage ends with status 2; the message is already out.
 var errUsage = errors.New("usage")
