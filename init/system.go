@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -57,7 +58,6 @@ func head(b []byte, n int) []byte { return b[:min(n, len(b))] }
 // settings are what the kernel must be told, in order.
 var settings = []struct{ path, value, why string }{
 	{"/proc/sys/kernel/printk_devkmsg", "on\n", "our messages are few and must not be dropped by the rate limit"},
-	{"/proc/sys/kernel/panic", "10", "a kernel that panics reboots"},
 	{"/proc/sys/kernel/panic_on_oops", "1", "a kernel that went wrong is not trusted with packets"},
 	{"/proc/sys/net/core/bpf_jit_enable", "1", "32-bit kernels start with the interpreter; before any program is loaded"},
 	{"/proc/sys/kernel/modprobe", modprobePath, "the kernel asks for modules by name"},
@@ -66,7 +66,7 @@ var settings = []struct{ path, value, why string }{
 }
 
 func kernelSettings(context.Context) error {
-	var errs []error
+	errs := []error{panicReboots()}
 	for _, s := range settings {
 		if err := os.WriteFile(s.path, []byte(s.value), 0); err != nil {
 			errs = append(errs, fmt.Errorf("write %q to %s (%s): %w", s.value, s.path, s.why, err))
@@ -76,6 +76,17 @@ func kernelSettings(context.Context) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// panicReboots makes a kernel that panics reboot, where `panic=` on its command
+// line says nothing else: without a word it would stand still for ever.
+func panicReboots() error {
+	const path = "/proc/sys/kernel/panic"
+	b, err := os.ReadFile(path)
+	if err != nil || strings.TrimSpace(string(b)) != "0" {
+		return err
+	}
+	return os.WriteFile(path, []byte("10"), 0)
 }
 
 func commandLine(context.Context) (cmdline.Line, error) {

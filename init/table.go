@@ -32,7 +32,8 @@ func table(r report.Report) string {
 		if len(p.Errors) > 0 {
 			link = p.Errors[0]
 		}
-		fmt.Fprintf(&s, "port %s: %s %s, %s\n", p.Label, or(p.Driver, "not found"), strings.Join(p.Address, " "), link)
+		words := append([]string{or(p.Driver, "not found")}, p.Address...)
+		fmt.Fprintf(&s, "port %s: %s, %s\n", p.Label, strings.Join(words, " "), link)
 	}
 	for _, sv := range r.Services {
 		state := "running"
