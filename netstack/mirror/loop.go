@@ -52,6 +52,7 @@ func (m *Mirror) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		m.countPending()
 		if m.publish() {
 			lastPublish = time.Now()
 		}
@@ -88,6 +89,19 @@ func (m *Mirror) catchUp(now time.Time) (wait time.Duration, err error) {
 		return max(m.settleAt.Sub(now), time.Millisecond), nil
 	}
 	return 0, nil
+}
+
+func (m *Mirror) countPending() {
+	n := 0
+	for i, family := range families {
+		if m.routesDirty[i] || m.rib.Unsure(family) {
+			n++
+		}
+	}
+	if !m.settleAt.IsZero() {
+		n++
+	}
+	m.count(func(s *Stats) { s.Pending = n })
 }
 
 // take takes a slab in and gives its memory back.

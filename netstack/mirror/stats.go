@@ -11,6 +11,9 @@ type Stats struct {
 	RouteDumps uint64 // readings of one family's routes
 	Policies   uint64 // readings of what the kernel would ask besides routes
 	Confirms   uint64 // neighbours the kernel was asked to confirm
+	// Pending is how many readings of a family's routes are due: until then,
+	// prefixes in doubt are the kernel's.
+	Pending int
 	// LastApply is how long the newest snapshot took to make and hand over,
 	// LastDump how long the newest reading of a family's routes took.
 	LastApply, LastDump time.Duration
