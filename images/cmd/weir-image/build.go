@@ -20,7 +20,7 @@ bytes on every machine, in every folder.
 The kernel is the package that the lock file pins: from the cache, the mirror, or
 the archive in DEBIAN_SNAPSHOT. If none has it the build ends, unless -any-version
 lets it go on with the newest; the image then says that it is not locked.`,
-	flags: func(fs *flag.FlagSet) func(context.Context, *app, []string) error {
+	flags: func(fs *flag.FlagSet) func(context.Context, *app) error {
 		var c common
 		c.register(fs)
 		name := boardFlag(fs)
@@ -30,7 +30,7 @@ lets it go on with the newest; the image then says that it is not locked.`,
 		without := fs.String("without", "", "leave out these `programs` (init, weir, forwarder), for work on the others")
 		extra := make(extraFlag)
 		fs.Var(extra, "extra", "append a file to the image, as `FILE=PATH`; may be repeated")
-		return func(ctx context.Context, a *app, args []string) error {
+		return func(ctx context.Context, a *app) error {
 			b, err := lookup(*name)
 			if err != nil {
 				return err

@@ -17,7 +17,7 @@ import (
 type command struct {
 	name, args, short, long string
 	// flags registers the command's flags and gives what runs with them.
-	flags func(*flag.FlagSet) func(context.Context, *app, []string) error
+	flags func(*flag.FlagSet) func(context.Context, *app) error
 }
 
 var commands = []command{buildCmd, fetchCmd, lockCmd, verifyCmd, reproCmd, boardsCmd}
@@ -73,7 +73,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		case err != nil:
 			return errUsage
 		}
-		return do(ctx, &app{stdout: stdout, stderr: stderr}, fs.Args())
+		if fs.NArg() > 0 {
+			fmt.Fprintf(stderr, "weir-image %s: unexpected argument %q: run weir-image help %s\n", name, fs.Arg(0), name)
+			return errUsage
+		}
+		return do(ctx, &app{stdout: stdout, stderr: stderr})
 	}
 	fmt.Fprintf(stderr, "weir-image: unknown command %q: run weir-image help\n", name)
 	return errUsage

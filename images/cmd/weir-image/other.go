@@ -16,11 +16,11 @@ var fetchCmd = command{
 	short: "download the pinned packages into the cache",
 	long: `Downloads what the lock file pins, for one board or for all, so that later builds
 need no network.`,
-	flags: func(fs *flag.FlagSet) func(context.Context, *app, []string) error {
+	flags: func(fs *flag.FlagSet) func(context.Context, *app) error {
 		var c common
 		c.register(fs)
 		name := boardFlag(fs)
-		return func(ctx context.Context, a *app, args []string) error {
+		return func(ctx context.Context, a *app) error {
 			if err := a.open(c); err != nil {
 				return err
 			}
@@ -57,11 +57,11 @@ var lockCmd = command{
 	short: "show or move the lock file",
 	long: `Shows what is pinned. With -update every pin moves to the newest version in the
 mirror's signed index; the packages are fetched and checked, and the file is written.`,
-	flags: func(fs *flag.FlagSet) func(context.Context, *app, []string) error {
+	flags: func(fs *flag.FlagSet) func(context.Context, *app) error {
 		var c common
 		c.register(fs)
 		update := fs.Bool("update", false, "move every pin to the newest version")
-		return func(ctx context.Context, a *app, args []string) error {
+		return func(ctx context.Context, a *app) error {
 			if err := a.open(c); err != nil {
 				return err
 			}
@@ -87,9 +87,9 @@ var boardsCmd = command{
 	name: "boards", args: "[-json]",
 	short: "list the boards",
 	long:  `Lists the boards that images can be built for.`,
-	flags: func(fs *flag.FlagSet) func(context.Context, *app, []string) error {
+	flags: func(fs *flag.FlagSet) func(context.Context, *app) error {
 		asJSON := fs.Bool("json", false, "print all that is known of each, as JSON")
-		return func(ctx context.Context, a *app, args []string) error {
+		return func(ctx context.Context, a *app) error {
 			if *asJSON {
 				enc := json.NewEncoder(a.stdout)
 				enc.SetIndent("", "  ")

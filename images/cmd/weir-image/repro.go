@@ -18,12 +18,12 @@ var reproCmd = command{
 and empty build caches, under another umask, time zone and language, and compares
 the bytes; then changes one byte of an input and looks for another image. Takes two
 full builds, so minutes.`,
-	flags: func(fs *flag.FlagSet) func(context.Context, *app, []string) error {
+	flags: func(fs *flag.FlagSet) func(context.Context, *app) error {
 		var c common
 		c.register(fs)
 		name := boardFlag(fs)
 		anyVersion := fs.Bool("any-version", false, "go on with the newest kernel if the pinned one cannot be had")
-		return func(ctx context.Context, a *app, args []string) error {
+		return func(ctx context.Context, a *app) error {
 			b, err := lookup(*name)
 			if err != nil {
 				return err

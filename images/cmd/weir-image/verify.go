@@ -14,12 +14,12 @@ var verifyCmd = command{
 	short: "check a built image against its manifest and the lock file",
 	long: `Hashes the files of an image folder and compares them with its manifest, and the
 kernel's package with the lock file. Prints the manifest.`,
-	flags: func(fs *flag.FlagSet) func(context.Context, *app, []string) error {
+	flags: func(fs *flag.FlagSet) func(context.Context, *app) error {
 		var c common
 		c.register(fs)
 		name := boardFlag(fs)
 		dir := fs.String("o", "", "the image's `folder` (default build/BOARD)")
-		return func(ctx context.Context, a *app, args []string) error {
+		return func(ctx context.Context, a *app) error {
 			if err := a.open(c); err != nil {
 				return err
 			}
