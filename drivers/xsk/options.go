@@ -89,9 +89,10 @@ func (o Options) withDefaults(frameSize int) (Options, error) {
 		return o, fmt.Errorf("SendBuffer %d is negative: leave it 0", o.SendBuffer)
 	}
 	if o.SendBuffer == 0 {
-		// A packet is charged with its sk_buff: head, tail and overhead round up to
-		// at most twice the frame, and the kernel doubles what it is told.
-		o.SendBuffer = min(o.RingSize, maxSendBuffer/frameSize) * frameSize
+		// A packet is charged with what its sk_buff takes: the slab that holds the
+		// packet, its headroom and the shared info (skb_shared_info), at most twice
+		// the frame, and the sk_buff itself. The kernel doubles what it is told.
+		o.SendBuffer = min(o.RingSize, maxSendBuffer/(2*frameSize)) * 2 * frameSize
 	}
 	return o, nil
 }
