@@ -40,7 +40,7 @@ func newBoot() *boot {
 	b.mode = guard.ModeAfter(b.deaths)
 	b.logs = &supervise.Logs{Dir: runDir + "/log", Size: logSize, Console: func(l string) { kmsg.Infof("%s", l) }}
 	b.super = supervise.New(supervise.Options{
-		Runner:  &supervise.OS{Dir: runDir + "/notify", Output: b.logs.Line, Prepare: welcome},
+		Runner:  &supervise.OS{Dir: runDir + "/notify", Cgroup: "/sys/fs/cgroup/weir", Output: b.logs.Line, Prepare: welcome},
 		Log:     func(service, text string) { kmsg.Errorf("weir: %s %s", service, text) },
 		Changed: func(all []report.Service) { b.update(func(r *report.Report) { r.Services = all }) },
 	})

@@ -61,6 +61,7 @@ var settings = []struct{ path, value, why string }{
 	{"/proc/sys/kernel/panic_on_oops", "1", "a kernel that went wrong is not trusted with packets"},
 	{"/proc/sys/net/core/bpf_jit_enable", "1", "32-bit kernels start with the interpreter; before any program is loaded"},
 	{"/proc/sys/kernel/modprobe", modprobePath, "the kernel asks for modules by name"},
+	{"/sys/fs/cgroup/cgroup.subtree_control", "+pids", "services get a limit of processes"},
 	// Process 1 is exempt already; of the others the worker is the last but one.
 	{"/proc/self/oom_score_adj", "-999", "init is killed for memory after everything else"},
 }

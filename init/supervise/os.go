@@ -20,6 +20,10 @@ import (
 type OS struct {
 	// Dir holds the notification sockets; only root may enter it.
 	Dir string
+	// Cgroup is a folder on a cgroup2 file system in which each service gets a
+	// cgroup, so that what it started is found and bounded. Without it, or where
+	// it cannot be made, only a service's process group is.
+	Cgroup string
 	// Output gets each line that a service without TTY prints. Calls for one
 	// service come in order; those for different services are concurrent.
 	Output func(service, line string)
@@ -57,6 +61,7 @@ type process struct {
 	done  chan struct{}
 
 	notify *notifier
+	cgroup *cgroup
 	output *os.File // our end of the pipe
 	reader sync.WaitGroup
 	after  []io.Closer // the child's ends, ours to close once it runs
@@ -73,6 +78,12 @@ func (p *process) start(o *OS) error {
 	}
 	if err := p.stdio(o); err != nil {
 		return err
+	}
+	if o.Cgroup != "" {
+		if c, err := openCgroup(o.Cgroup, p.svc.Name); err == nil {
+			p.cgroup = c
+			p.cmd.SysProcAttr.UseCgroupFD, p.cmd.SysProcAttr.CgroupFD = true, int(c.dir.Fd())
+		}
 	}
 	err := p.cmd.Start()
 	for _, f := range p.after {
@@ -131,6 +142,9 @@ func (p *process) wait() {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	_ = unix.Kill(-pid, unix.SIGKILL)
+	if p.cgroup != nil {
+		p.cgroup.killAll()
+	}
 	_ = p.cmd.Wait()
 	p.exit = exitOf(p.cmd.ProcessState)
 	if p.output != nil {
@@ -161,6 +175,9 @@ func (p *process) release() {
 	}
 	if p.notify != nil {
 		p.notify.close()
+	}
+	if p.cgroup != nil {
+		p.cgroup.close()
 	}
 }
 

@@ -1,11 +1,13 @@
 package supervise
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"weir/internal/testenv"
 )
 
 // The test program is also the services that it starts.
@@ -44,7 +48,19 @@ func TestMain(m *testing.M) {
 	case "parent":
 		// Leaves a child that holds the output open.
 		p, err := os.StartProcess("/proc/self/exe", []string{"child"}, &os.ProcAttr{
-			Env: append(os.Environ(), playEnv+"=deaf"), Files: []*os.File{nil, os.Stdout, os.Stderr},
+			Env: []string{playEnv + "=deaf"}, Files: []*os.File{nil, os.Stdout, os.Stderr},
+		})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("child", p.Pid)
+		os.Exit(0)
+	case "daemon":
+		// Leaves a child in a session of its own, as daemons do.
+		p, err := os.StartProcess("/proc/self/exe", []string{"child"}, &os.ProcAttr{
+			Env: []string{playEnv + "=deaf"}, Files: []*os.File{nil, os.Stdout, os.Stderr},
+			Sys: &syscall.SysProcAttr{Setsid: true},
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -92,8 +108,13 @@ const patience = time.Minute
 
 func play(t *testing.T, how string, svc Service) (Process, *lines) {
 	t.Helper()
+	return playWith(t, &OS{}, how, svc)
+}
+
+func playWith(t *testing.T, o *OS, how string, svc Service) (Process, *lines) {
+	t.Helper()
 	var out lines
-	o := &OS{Dir: filepath.Join(t.TempDir(), "n"), Output: out.add}
+	o.Dir, o.Output = filepath.Join(t.TempDir(), "n"), out.add
 	svc.Name, svc.Argv, svc.Env = how, []string{"/proc/self/exe"}, append(svc.Env, playEnv+"="+how)
 	p, err := o.Start(svc)
 	if err != nil {
@@ -175,13 +196,41 @@ func TestWhatAServiceLeavesIsKilled(t *testing.T) {
 	if p.Exit().Code != 0 {
 		t.Fatalf("exit %v, output %q", p.Exit(), out)
 	}
+	child := childOf(t, out)
+	eventually(t, "the child's end", func() bool { return gone(child) })
+}
+
+func childOf(t *testing.T, out *lines) int {
+	t.Helper()
 	_, text, _ := strings.Cut(out.String(), "child ")
 	text, _, _ = strings.Cut(text, "|")
 	pid, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatalf("output %q", out)
 	}
-	eventually(t, "the child's end", func() bool { return gone(pid) })
+	return pid
+}
+
+func TestDaemonThatAServiceLeavesIsKilled(t *testing.T) {
+	runtime.LockOSThread() // never unlocked: the thread must not serve others
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		testenv.Missing(t, "no new mount namespace (%v): run as root", err)
+	}
+	root := t.TempDir()
+	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("cgroup2", root, "cgroup2", 0, "")); err != nil {
+		testenv.Missing(t, "no cgroup2 file system: %v", err)
+	}
+	ours := filepath.Join(root, fmt.Sprintf("weir-test-%d", os.Getpid()))
+	t.Cleanup(func() {
+		eventually(t, "empty cgroups", func() bool {
+			return os.Remove(filepath.Join(ours, "daemon")) == nil && os.Remove(ours) == nil
+		})
+		_ = unix.Unmount(root, 0)
+	})
+	p, out := playWith(t, &OS{Cgroup: ours}, "daemon", Service{})
+	wait(t, "the end", p.Done())
+	child := childOf(t, out)
+	eventually(t, "the daemon's end", func() bool { return gone(child) })
 }
 
 // gone tells whether a process is no more, or a zombie that its new parent has

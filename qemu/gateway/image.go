@@ -81,13 +81,15 @@ func (i *Image) BuildAgent(ctx context.Context) error {
 	return nil
 }
 
-// Compile builds a program of the source tree for a board.
-func Compile(ctx context.Context, b *board.Board, pkg, out string) error {
+// Compile builds a program of the source tree for a board; flags are added to
+// go build's.
+func Compile(ctx context.Context, b *board.Board, pkg, out string, flags ...string) error {
 	root, err := Root()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, pkg)
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
 	cmd.Dir, cmd.Env = root, Environ(b)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", pkg, err, msg)

@@ -3,6 +3,7 @@
 //	weir-lab demo         show that an image forwards (make demo)
 //	weir-lab qemu         the same machine with a console to play with (make qemu)
 //	weir-lab guest-test   test forwarding in a guest
+//	weir-lab faults       show in a guest that nothing brings the machine down
 //	weir-lab gotest       run the project's unit tests in a guest
 package main
 
@@ -42,7 +43,7 @@ type command struct {
 	flags func(*flag.FlagSet) func(context.Context, *app) error
 }
 
-var commands = []command{demoCmd, qemuCmd, guestTestCmd, gotestCmd}
+var commands = []command{demoCmd, qemuCmd, guestTestCmd, faultsCmd, gotestCmd}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
