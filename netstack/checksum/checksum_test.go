@@ -103,6 +103,27 @@ func TestSumOfPieces(t *testing.T) {
 	}
 }
 
+// TestFold folds numbers whose carries come late: 16-bit pieces near all ones.
+func TestFold(t *testing.T) {
+	edge := []uint64{0, 1, 2, 0x7fff, 0x8000, 0xfffc, 0xfffd, 0xfffe, 0xffff}
+	for _, a := range edge {
+		for _, b := range edge {
+			for _, c := range edge {
+				for _, d := range edge {
+					v := a<<48 | b<<32 | c<<16 | d
+					want := uint16(v % 0xffff)
+					if want == 0 && v != 0 {
+						want = 0xffff
+					}
+					if got := Sum(v).Fold(); got != want<<8|want>>8 {
+						t.Fatalf("%#016x folds to %#04x, want %#04x", v, got, want<<8|want>>8)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRFC1071 is the example of RFC 1071, section 3.
 func TestRFC1071(t *testing.T) {
 	b := []byte{0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7}

@@ -9,13 +9,14 @@ import (
 	"weir/netstack/snapshot"
 )
 
-// decide4 is the kernel's way of an IPv4 packet up to its next hop: ip_rcv_core
-// (net/ipv4/ip_input.c), ip_route_input_slow (net/ipv4/route.c) with
-// fib_validate_source (net/ipv4/fib_frontend.c), ip_forward (net/ipv4/ip_forward.c).
-func decide4(s *snapshot.Snapshot, f *frame.Frame) frame.Reason {
-	ip, ok := header.ParseIPv4(f.Data[header.EthernetLen:])
+// decide4 decides the packet b in f. It is the kernel's way of an IPv4
+// packet up to its next hop: ip_rcv_core (net/ipv4/ip_input.c), ip_route_input_slow
+// (net/ipv4/route.c) with fib_validate_source (net/ipv4/fib_frontend.c), ip_forward
+// (net/ipv4/ip_forward.c).
+func decide4(s *snapshot.Snapshot, f *frame.Frame, b []byte) frame.Reason {
+	ip, ok := header.ParseIPv4(b)
 	if !ok {
-		return odd4(f.Data[header.EthernetLen:])
+		return odd4(b)
 	}
 	if ip.HeaderLen() != header.IPv4MinLen {
 		return frame.ReasonOptions // they are the kernel's to judge, with the checksum
@@ -62,10 +63,11 @@ func unroutable4(a uint32) bool {
 	return a>>24 == 0 || a>>24 == 127 || a>>28 == 0xe || a == 0xffffffff
 }
 
-// rewrite4 takes one from the TTL of a frame. Its word also holds the protocol;
-// the update is RFC 1624's and gives what a full sum would give.
-func rewrite4(data []byte) {
-	ip := (*header.IPv4)(data[header.EthernetLen:])
+// rewrite4 takes one from the TTL of the frame that begins with p. Its word also
+// holds the protocol; the update is RFC 1624's and gives what a full sum would
+// give.
+func rewrite4(p *[header.EthernetLen + header.IPv4MinLen]byte) {
+	ip := (*header.IPv4)(p[header.EthernetLen:])
 	old := binary.BigEndian.Uint16(ip[8:10])
 	ip.SetChecksum(checksum.Update(ip.Checksum(), old, old-1<<8))
 	ip.SetTTL(ip.TTL() - 1)

@@ -8,13 +8,14 @@ import (
 	"weir/netstack/snapshot"
 )
 
-// decide6 is the kernel's way of an IPv6 packet up to its next hop: ip6_rcv_core
-// (net/ipv6/ip6_input.c) and ip6_forward (net/ipv6/ip6_output.c). A payload
+// decide6 decides the packet b in f. It is the kernel's way of an IPv6 packet up
+// to its next hop: ip6_rcv_core (net/ipv6/ip6_input.c) and ip6_forward
+// (net/ipv6/ip6_output.c). A payload
 // length of 0 without a hop-by-hop header is a packet with nothing inside, and
 // is forwarded. Unlike with IPv4 the kernel does not mind a packet from one of
 // the router's own addresses.
-func decide6(s *snapshot.Snapshot, f *frame.Frame) frame.Reason {
-	ip, ok := header.ParseIPv6(f.Data[header.EthernetLen:])
+func decide6(s *snapshot.Snapshot, f *frame.Frame, b []byte) frame.Reason {
+	ip, ok := header.ParseIPv6(b)
 	if !ok {
 		return frame.ReasonBadHeader
 	}
@@ -54,8 +55,9 @@ func unroutable6(hi uint64) bool {
 	return hi == 0 || hi>>56 == 0xff || hi>>54 == 0xfe80>>6
 }
 
-// rewrite6 takes one from the hop limit of a frame; IPv6 has no header checksum.
-func rewrite6(data []byte) {
-	ip := (*header.IPv6)(data[header.EthernetLen:])
+// rewrite6 takes one from the hop limit of the frame that begins with p; IPv6 has
+// no header checksum.
+func rewrite6(p *[header.EthernetLen + header.IPv6Len]byte) {
+	ip := (*header.IPv6)(p[header.EthernetLen:])
 	ip.SetHopLimit(ip.HopLimit() - 1)
 }

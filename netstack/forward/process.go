@@ -38,8 +38,8 @@ func decide(s *snapshot.Snapshot, f *frame.Frame) frame.Reason {
 	if int(f.In) >= len(s.Ports) {
 		return frame.ReasonPortSlow
 	}
-	in := &s.Ports[f.In]
-	eth, ok := header.ParseEthernet(f.Data)
+	in, data := &s.Ports[f.In], f.Data
+	eth, ok := header.ParseEthernet(data)
 	if !ok {
 		return frame.ReasonBadHeader
 	}
@@ -56,12 +56,12 @@ func decide(s *snapshot.Snapshot, f *frame.Frame) frame.Reason {
 		if !in.Fast4 {
 			return frame.ReasonPortSlow
 		}
-		return decide4(s, f)
+		return decide4(s, f, data[header.EthernetLen:])
 	case header.TypeIPv6:
 		if !in.Fast6 {
 			return frame.ReasonPortSlow
 		}
-		return decide6(s, f)
+		return decide6(s, f, data[header.EthernetLen:])
 	case header.TypeVLAN, header.TypeQinQ:
 		return frame.ReasonTagged
 	}
@@ -93,14 +93,15 @@ func route(s *snapshot.Snapshot, f *frame.Frame, id uint32, n int) frame.Reason 
 	return frame.ReasonNone
 }
 
-// rewrite makes a frame that decide let through into the one that leaves.
+// rewrite makes a frame that decide let through into the one that leaves. Its
+// length was verified; each family's headers are one fixed array.
 func rewrite(hop *snapshot.NextHop, f *frame.Frame) {
 	eth := (*header.Ethernet)(f.Data)
 	eth.SetDst(hop.DstMAC)
 	eth.SetSrc(hop.SrcMAC)
 	if eth.Type() == header.TypeIPv4 {
-		rewrite4(f.Data)
+		rewrite4((*[header.EthernetLen + header.IPv4MinLen]byte)(f.Data))
 	} else {
-		rewrite6(f.Data)
+		rewrite6((*[header.EthernetLen + header.IPv6Len]byte)(f.Data))
 	}
 }

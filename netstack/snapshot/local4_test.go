@@ -61,3 +61,25 @@ func TestLocal4LeavesOut(t *testing.T) {
 		t.Fatal("the empty set, or 0.0.0.0, has members")
 	}
 }
+
+// TestLocal4Collisions has addresses that all want the same slot, and asks for
+// others that do.
+func TestLocal4Collisions(t *testing.T) {
+	var same []netip.Addr
+	for k := uint32(0x0a000001); len(same) < 8; k++ {
+		if local4Hash(k)%16 == 15 { // the last of 16: the search goes around the end
+			var b [4]byte
+			binary.BigEndian.PutUint32(b[:], k)
+			same = append(same, netip.AddrFrom4(b))
+		}
+	}
+	l := NewLocal4(same[:4]...)
+	if len(l.slots) != 16 {
+		t.Fatalf("%d slots: the addresses above do not collide", len(l.slots))
+	}
+	for i, a := range same {
+		if l.Has(number(a)) != (i < 4) {
+			t.Errorf("%v is %v", a, i >= 4)
+		}
+	}
+}

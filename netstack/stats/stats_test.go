@@ -2,6 +2,7 @@ package stats
 
 import (
 	"reflect"
+	"runtime"
 	"testing"
 
 	"weir/netstack/frame"
@@ -138,5 +139,28 @@ func BenchmarkAdd(b *testing.B) {
 	for b.Loop() {
 		in.RX, in.Forwarded, in.Batches = 64, 64, 1
 		w.Add(&in)
+	}
+}
+
+// TestReadWaitsForAdd: Read gives nothing out while an Add is halfway.
+func TestReadWaitsForAdd(t *testing.T) {
+	var w Worker
+	w.Add(&Tally{RX: 1, Forwarded: 1})
+	w.version.Store(3) // as Add does first
+	w.rx.Store(2)
+	got := make(chan Tally)
+	go func() { got <- w.Read() }()
+	for range 1000 {
+		select {
+		case t1 := <-got:
+			t.Fatalf("read half an Add: RX %d, forwarded %d", t1.RX, t1.Forwarded)
+		default:
+			runtime.Gosched()
+		}
+	}
+	w.forwarded.Store(2)
+	w.version.Store(4)
+	if t1 := <-got; t1.RX != 2 || t1.Forwarded != 2 {
+		t.Fatalf("read RX %d, forwarded %d", t1.RX, t1.Forwarded)
 	}
 }
