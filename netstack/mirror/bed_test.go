@@ -31,7 +31,7 @@ type bed struct {
 	logged  *bytes.Buffer // safe to read after the end of Run only
 }
 
-const deadline = 20 * time.Second
+const deadline = 60 * time.Second
 
 func newBed(t *testing.T, change func(*Config)) *bed {
 	t.Helper()

@@ -16,6 +16,9 @@ import (
 const (
 	slabCount = 4
 	slabSize  = 2 * nl.BufferSize
+	// slabMessages bounds what one slab gathers, so that under load the first of
+	// them does not wait for long (some 3 ms at 5 µs each).
+	slabMessages = 512
 )
 
 type slab struct {
@@ -55,7 +58,8 @@ func (m *Mirror) readEvents() {
 func (m *Mirror) fill(b []byte) (n int, err error) {
 	n, err = m.events.Receive(b)
 	n = align4(n)
-	for more := true; err == nil && n+nl.BufferSize <= len(b); {
+	more := true
+	for i := 1; err == nil && i < slabMessages && n+nl.BufferSize <= len(b); i++ {
 		var k int
 		if k, more, err = m.events.TryReceive(b[n:]); !more {
 			break

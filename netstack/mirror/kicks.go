@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"weir/netstack/mirror/nl"
+	"weir/netstack/mirror/policy"
 	"weir/netstack/mirror/rtnl"
 )
 
@@ -20,25 +21,31 @@ var kickSources = [2]struct {
 }
 
 // followKicks listens to the sources that the kernel has and that are not
-// listened to; a module that is loaded later is found by the next poll.
-func (m *Mirror) followKicks() {
+// listened to; a module that is loaded later is found by the next poll. fresh: one
+// is new, and what it tells of may have changed before anybody listened.
+func (m *Mirror) followKicks() (fresh bool) {
 	if !m.running.Load() {
-		return
+		return false
 	}
 	for i, s := range kickSources {
 		if m.kicks[i] != nil {
 			continue
 		}
 		var c *nl.Conn
-		m.thread.do(func() { c, _ = nl.Dial(s.protocol, s.group) })
+		m.thread.do(func() {
+			if policy.Present(s.protocol) {
+				c, _ = nl.Dial(s.protocol, s.group)
+			}
+		})
 		if c == nil {
 			continue
 		}
 		m.kicks[i] = c
 		m.children.Add(1)
 		go m.readKicks(c)
-		m.policyDirty = true // it may have changed before anybody listened
+		fresh = true
 	}
+	return fresh
 }
 
 func (m *Mirror) readKicks(c *nl.Conn) {

@@ -31,7 +31,7 @@ func (m *Mirror) loop(ctx context.Context) error {
 		case <-m.kick:
 			m.policyDirty = true
 		case <-poll.C:
-			m.policyDirty = true
+			m.pollDue = true
 		case ids := <-m.confirms:
 			m.confirm(ids)
 		case <-later.C:
@@ -66,9 +66,8 @@ func (m *Mirror) loop(ctx context.Context) error {
 // catchUp reads again what events cannot tell, as far as it is time; wait is
 // when to come back, 0: no need.
 func (m *Mirror) catchUp(now time.Time) (wait time.Duration, err error) {
-	if m.policyDirty {
-		m.policyDirty = false
-		m.readPolicy()
+	if m.policyDirty || m.pollDue {
+		m.readPolicy(m.policyDirty || !now.Before(m.wholeAt))
 	}
 	if !m.settleAt.IsZero() && !now.Before(m.settleAt) {
 		m.settleAt = time.Time{}

@@ -54,6 +54,9 @@ const (
 	// pollEvery bounds the age of what the kernel sends no event for: iptables
 	// tables, tcx programs, some settings.
 	pollEvery = 250 * time.Millisecond
+	// wholeEvery is how often the rest is read too, should an event be missed that
+	// nobody thought of.
+	wholeEvery = 5 * time.Second
 	// settle is how long after an event that moves routes silently the tables are
 	// read once more, in case the first reading came too early.
 	settle = 150 * time.Millisecond
@@ -84,10 +87,13 @@ type Mirror struct {
 	links map[uint32]rtnl.Link
 	addrs map[rtnl.Address]struct{}
 
+	facts       *policy.Facts
 	verdicts    []policy.Verdict
 	local4      snapshot.Local4
 	localDirty  bool
-	policyDirty bool
+	policyDirty bool      // read it all anew
+	pollDue     bool      // read what sends no event
+	wholeAt     time.Time // when to read it all next, whatever happens
 	portsDirty  bool
 	routesDirty [2]bool   // by family: dump again
 	settleAt    time.Time // zero: no need
@@ -137,7 +143,7 @@ func New(cfg Config) (*Mirror, error) {
 		m.Close()
 		return nil, err
 	}
-	m.readPolicy()
+	m.readPolicy(true)
 	if err := m.resync(); err != nil {
 		m.Close()
 		return nil, err
@@ -228,6 +234,6 @@ func (m *Mirror) Run(ctx context.Context) error {
 	}
 	m.children.Add(1)
 	go m.readEvents()
-	m.followKicks()
+	m.policyDirty = m.followKicks()
 	return m.loop(ctx)
 }

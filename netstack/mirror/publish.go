@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"weir/netstack/frame"
-	"weir/netstack/mirror/policy"
 	"weir/netstack/mirror/rib"
 	"weir/netstack/mirror/rtnl"
 	"weir/netstack/snapshot"
@@ -106,14 +105,26 @@ func (m *Mirror) newLocal4() snapshot.Local4 {
 	return snapshot.NewLocal4(own...)
 }
 
-// readPolicy asks again who stands between the ports and the fast path.
-func (m *Mirror) readPolicy() {
-	m.followKicks()
-	var facts *policy.Facts
-	m.thread.do(func() { facts = m.reader.Read(m.cfg.Ports) })
+// readPolicy asks again who stands between the ports and the fast path: all, or
+// only those who send no event when they change.
+func (m *Mirror) readPolicy(whole bool) {
+	m.policyDirty, m.pollDue = false, false
+	whole = m.followKicks() || whole
+	m.thread.do(func() {
+		if whole {
+			m.facts = m.reader.Read(m.cfg.Ports)
+		} else {
+			m.facts = m.reader.Poll(m.facts, m.cfg.Ports)
+		}
+	})
+	if whole {
+		m.wholeAt = time.Now().Add(wholeEvery)
+	}
 	for i, name := range m.cfg.Ports {
-		m.verdicts[i] = facts.Judge(name)
+		m.verdicts[i] = m.facts.Judge(name)
 	}
 	m.portsDirty = true
-	m.count(func(s *Stats) { s.Policies++ })
+	if whole {
+		m.count(func(s *Stats) { s.Policies++ })
+	}
 }

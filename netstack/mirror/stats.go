@@ -9,7 +9,7 @@ type Stats struct {
 	Overruns   uint64 // times the kernel lost events
 	Resyncs    uint64 // full readings, the first included
 	RouteDumps uint64 // readings of one family's routes
-	Policies   uint64 // readings of what the kernel would ask besides routes
+	Policies   uint64 // full readings of what the kernel would ask besides routes
 	Confirms   uint64 // neighbours the kernel was asked to confirm
 	// Pending is how many readings of a family's routes are due: until then,
 	// prefixes in doubt are the kernel's.

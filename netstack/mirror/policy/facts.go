@@ -20,6 +20,11 @@ type Facts struct {
 	Filters map[Place]int
 	// TCX counts tcx BPF programs by interface and direction.
 	TCX map[Place]int
+	// IPVS counts the lines of the table of virtual services.
+	IPVS int
+	// Hooks are netfilter BPF programs. In which network namespace they are, the
+	// kernel does not tell.
+	Hooks []Hook
 	// Failed holds what could not be read, by source.
 	Failed map[Source]error
 }
@@ -42,6 +47,8 @@ const (
 	FromQdiscs    Source = "tc qdiscs"
 	FromFilters   Source = "tc filters"
 	FromTCX       Source = "tcx programs"
+	FromIPVS      Source = "ip_vs"
+	FromHooks     Source = "netfilter BPF programs"
 )
 
 // Place is where a classifier sits.
@@ -94,4 +101,10 @@ type Qdisc struct {
 	Shared bool
 	// Paced: fq with a rate limit of its own.
 	Paced bool
+}
+
+// Hook is a BPF program on a netfilter hook.
+type Hook struct {
+	Family byte // unix.NFPROTO_IPV4 or NFPROTO_IPV6
+	Hook   uint32
 }

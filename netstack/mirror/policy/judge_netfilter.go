@@ -83,6 +83,30 @@ func (f *Facts) judgeNetfilter(l *rtnl.Link, v *Verdict) {
 	}
 	judge(FromIPTables4, f.Tables4, "iptables", v.v4)
 	judge(FromIPTables6, f.Tables6, "ip6tables", v.v6)
+	f.judgeHooks(v)
+}
+
+// judgeHooks: what hooks into netfilter without a table of rules. Virtual
+// services change the answers of their servers on the forward hook.
+func (f *Facts) judgeHooks(v *Verdict) {
+	if err := f.Failed[FromIPVS]; err != nil {
+		v.both("cannot read %s: %v", FromIPVS, err)
+	} else if f.IPVS > 0 {
+		v.both("IPVS services: %d", f.IPVS)
+	}
+	if err := f.Failed[FromHooks]; err != nil {
+		v.both("cannot read %s: %v", FromHooks, err)
+	}
+	for _, h := range f.Hooks {
+		if h.Hook != hookPrerouting && h.Hook != hookForward && h.Hook != hookPostrouting {
+			continue
+		}
+		if h.Family == unix.NFPROTO_IPV6 {
+			v.v6("netfilter BPF program")
+		} else {
+			v.v4("netfilter BPF program")
+		}
+	}
 }
 
 // on says whether a chain that belongs to devices belongs to this one. A chain

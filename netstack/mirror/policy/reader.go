@@ -43,40 +43,61 @@ func (r *Reader) Close() {
 // Read reads everything anew for the interfaces called ports. What cannot be
 // read is in Facts.Failed.
 func (r *Reader) Read(ports []string) *Facts {
-	f := &Facts{
-		Filters: make(map[Place]int),
-		TCX:     make(map[Place]int),
-		Failed:  make(map[Source]error),
+	f := &Facts{Failed: make(map[Source]error)}
+	r.readSilent(f, ports)
+	f.try(FromConf4, r.readConf(unix.AF_INET, &f.All4))
+	f.try(FromConf6, r.readConf(unix.AF_INET6, &f.All6))
+	f.try(FromRules4, r.readRules(unix.AF_INET, &f.Rules4))
+	f.try(FromRules6, r.readRules(unix.AF_INET6, &f.Rules6))
+	chains, tables := r.readNetfilter(f)
+	f.try(FromNFTables, chains)
+	f.try(FromFlowtable, tables)
+	f.try(FromXFRM, r.readXFRM(f))
+	f.try(FromQdiscs, r.readQdiscs(f))
+	f.try(FromFilters, r.readFilters(f, f.indexes(ports)))
+	return f
+}
+
+// Poll reads only what the kernel sends no event for, and takes the rest from
+// prev, which stays as it is. Where something of the rest could not be read, or a
+// protocol has appeared, it reads everything.
+func (r *Reader) Poll(prev *Facts, ports []string) *Facts {
+	if len(prev.Failed) > 0 || r.netfilter == nil && Present(unix.NETLINK_NETFILTER) || r.xfrm == nil && Present(unix.NETLINK_XFRM) {
+		return r.Read(ports)
 	}
-	try := func(s Source, err error) {
-		if err != nil {
-			f.Failed[s] = err
-		}
-	}
-	try(FromLinks, r.readLinks(f))
-	try(FromConf4, r.readConf(unix.AF_INET, &f.All4))
-	try(FromConf6, r.readConf(unix.AF_INET6, &f.All6))
-	try(FromSysctl4, errors.Join(
+	f := *prev
+	f.Failed = make(map[Source]error)
+	r.readSilent(&f, ports)
+	return &f
+}
+
+// readSilent reads what has no event; the links because of their settings.
+func (r *Reader) readSilent(f *Facts, ports []string) {
+	f.try(FromLinks, r.readLinks(f))
+	f.try(FromSysctl4, errors.Join(
 		readSysctl("net/ipv4/conf/all/accept_redirects", &f.Redirects4),
 		readSysctl("net/ipv4/ip_forward_use_pmtu", &f.UsePMTU)))
-	try(FromRules4, r.readRules(unix.AF_INET, &f.Rules4))
-	try(FromRules6, r.readRules(unix.AF_INET6, &f.Rules6))
-	chains, tables := r.readNetfilter(f)
-	try(FromNFTables, chains)
-	try(FromFlowtable, tables)
-	try(FromIPTables4, readNames("ip_tables_names", &f.Tables4))
-	try(FromIPTables6, readNames("ip6_tables_names", &f.Tables6))
-	try(FromXFRM, r.readXFRM(f))
-	try(FromQdiscs, r.readQdiscs(f))
-	var of []uint32
+	f.try(FromIPTables4, readNames("ip_tables_names", &f.Tables4))
+	f.try(FromIPTables6, readNames("ip6_tables_names", &f.Tables6))
+	f.try(FromIPVS, readIPVS(&f.IPVS))
+	f.try(FromTCX, readTCX(f, f.indexes(ports)))
+	f.try(FromHooks, readHooks(f))
+}
+
+func (f *Facts) try(s Source, err error) {
+	if err != nil {
+		f.Failed[s] = err
+	}
+}
+
+// indexes are the interfaces called names.
+func (f *Facts) indexes(names []string) (of []uint32) {
 	for i := range f.Links {
-		if slices.Contains(ports, f.Links[i].Name) {
+		if slices.Contains(names, f.Links[i].Name) {
 			of = append(of, f.Links[i].Index)
 		}
 	}
-	try(FromFilters, r.readFilters(f, of))
-	try(FromTCX, readTCX(f, of))
-	return f
+	return of
 }
 
 // skipStats is RTEXT_FILTER_SKIP_STATS: counters would be half of each message.
@@ -188,6 +209,7 @@ func (r *Reader) readRules(family byte, to *[]Rule) error {
 func readNames(file string, to *[]string) error {
 	b, err := os.ReadFile("/proc/thread-self/net/" + file)
 	if errors.Is(err, fs.ErrNotExist) {
+		*to = nil
 		return nil
 	}
 	if err != nil {
@@ -195,4 +217,36 @@ func readNames(file string, to *[]string) error {
 	}
 	*to = strings.Fields(string(b))
 	return nil
+}
+
+// readIPVS counts the lines of the table of virtual services below its heading
+// of three (ip_vs_info_seq_show, net/netfilter/ipvs/ip_vs_ctl.c).
+func readIPVS(to *int) error {
+	b, err := os.ReadFile("/proc/thread-self/net/ip_vs")
+	if errors.Is(err, fs.ErrNotExist) {
+		*to = 0
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	*to = max(strings.Count(string(b), "\n")-3, 0)
+	return nil
+}
+
+// Present says whether the kernel has a netlink protocol, without asking for it
+// to be loaded, as opening a socket of it would: where it is there, the kernel
+// has a socket of its own in each network namespace.
+func Present(protocol int) bool {
+	b, err := os.ReadFile("/proc/thread-self/net/netlink")
+	if err != nil {
+		return true // opening tells
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line) // sk Eth Pid …
+		if len(f) > 2 && f[1] == strconv.Itoa(protocol) && f[2] == "0" {
+			return true
+		}
+	}
+	return false
 }

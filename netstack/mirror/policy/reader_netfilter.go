@@ -9,13 +9,6 @@ import (
 	"weir/netstack/mirror/nl"
 )
 
-// absent says whether an error means that the kernel has no such thing, rather
-// than that it would not tell: no such netlink family (or its module is not
-// loaded), and nfnetlink's answer for a subsystem that is not there.
-func absent(err error) bool {
-	return errors.Is(err, unix.EPROTONOSUPPORT) || errors.Is(err, unix.EAFNOSUPPORT)
-}
-
 // Attributes of include/uapi/linux/netfilter/nf_tables.h that x/sys does not name.
 const (
 	hookDevs       = 4 // NFTA_HOOK_DEVS
@@ -30,11 +23,12 @@ const (
 )
 
 func (r *Reader) readNetfilter(f *Facts) (chains, flowtables error) {
+	f.Chains, f.Flowtables = nil, nil
 	if r.netfilter == nil {
-		c, err := nl.Dial(unix.NETLINK_NETFILTER)
-		if absent(err) {
+		if !Present(unix.NETLINK_NETFILTER) {
 			return nil, nil
 		}
+		c, err := nl.Dial(unix.NETLINK_NETFILTER)
 		if err != nil {
 			return err, err
 		}

@@ -3,11 +3,8 @@ package policy
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"weir/netstack/mirror/nl"
@@ -77,6 +74,7 @@ func (r *Reader) readFilters(f *Facts, of []uint32) error {
 		}
 		return err
 	}
+	f.Filters = make(map[Place]int)
 	for i := range f.Qdiscs {
 		q := &f.Qdiscs[i]
 		if !slices.Contains(of, q.IfIndex) {
@@ -94,27 +92,6 @@ func (r *Reader) readFilters(f *Facts, of []uint32) error {
 		}
 		if err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// readTCX counts tcx programs. A kernel before 6.6 knows no such attachment and
-// says EINVAL.
-func readTCX(f *Facts, of []uint32) error {
-	for _, index := range of {
-		for _, at := range []struct {
-			typ ebpf.AttachType
-			out bool
-		}{{ebpf.AttachTCXIngress, false}, {ebpf.AttachTCXEgress, true}} {
-			res, err := link.QueryPrograms(link.QueryOptions{Target: int(index), Attach: at.typ})
-			switch {
-			case err == nil:
-				f.TCX[Place{index, at.out}] = len(res.Programs)
-			case errors.Is(err, unix.ENODEV), errors.Is(err, unix.EINVAL), errors.Is(err, ebpf.ErrNotSupported):
-			default:
-				return fmt.Errorf("interface %d: %w", index, err)
-			}
 		}
 	}
 	return nil

@@ -27,10 +27,10 @@ const (
 
 func (r *Reader) readXFRM(f *Facts) error {
 	if r.xfrm == nil {
-		c, err := nl.Dial(unix.NETLINK_XFRM)
-		if absent(err) {
+		if !Present(unix.NETLINK_XFRM) {
 			return nil
 		}
+		c, err := nl.Dial(unix.NETLINK_XFRM)
 		if err != nil {
 			return err
 		}
