@@ -111,8 +111,10 @@ func (o Options) one(ctx context.Context, f fault, e *env) bool {
 // check does a fault and looks at what follows.
 func (e *env) check(ctx context.Context, f fault) error {
 	first := e.from
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	done := make(chan error, 1)
-	// What is killed gives no answer, so nothing waits for one.
+	// What is killed gives no answer: where something dies nothing waits for one.
 	go func() { done <- f.do(ctx, e) }()
 	for _, re := range f.compiled() {
 		m, next, err := e.WaitLine(ctx, e.from, re)
