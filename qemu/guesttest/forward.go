@@ -11,7 +11,8 @@ import (
 	"weir/qemu/traffic"
 )
 
-// seed of all loads; every load's Flows and Frames make it another.
+// seed of the first load; each further one counts on, so that no frame of one
+// is taken for another's.
 const seed = 77
 
 // settled waits until both ports are on the fast path for both families, with
@@ -65,7 +66,7 @@ func (e *env) load(ctx context.Context, l traffic.Load) (*sent, error) {
 }
 
 func (e *env) loadBetween(ctx context.Context, from, to traffic.End, l traffic.Load) (*sent, error) {
-	l.Seed = seed + uint64(l.Flows)<<32 + uint64(l.Frames)
+	l.Seed = seed + e.loads.Add(1)
 	before, err := e.Status(ctx)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func forwarderKilled(ctx context.Context, e *env) error {
 	go func() {
 		var once bool
 		r, err := traffic.RunProgress(ctx, gateway.End(e.client), gateway.End(e.server),
-			traffic.Load{Seed: seed, Flows: 100, Frames: 8 * rate, Rate: rate}, func(n int) {
+			traffic.Load{Seed: seed + e.loads.Add(1), Flows: 100, Frames: 8 * rate, Rate: rate}, func(n int) {
 				if n > rate && !once {
 					once = true
 					close(flowing)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"sync/atomic"
 	"time"
 
 	"weir/images/progress"
@@ -56,6 +57,7 @@ type env struct {
 	*gateway.Gateway
 	client, server *lab.Host
 	queues         int
+	loads          *atomic.Uint64 // of this boot
 	log            func(format string, args ...any)
 }
 
@@ -104,8 +106,9 @@ func (o Options) run(ctx context.Context, r run) (passed, failed int, err error)
 	if err != nil {
 		return 0, 0, err
 	}
+	loads := new(atomic.Uint64)
 	for _, t := range todo {
-		if o.one(ctx, r, t, gw, l) {
+		if o.one(ctx, r, t, gw, l, loads) {
 			passed++
 		} else {
 			failed++
@@ -117,7 +120,7 @@ func (o Options) run(ctx context.Context, r run) (passed, failed int, err error)
 	return passed, failed, gw.PowerOff(ctx)
 }
 
-func (o Options) one(ctx context.Context, r run, t test, g *gateway.Gateway, l *lab.Lab) bool {
+func (o Options) one(ctx context.Context, r run, t test, g *gateway.Gateway, l *lab.Lab, loads *atomic.Uint64) bool {
 	name := fmt.Sprintf("%s/%s", o.Image.Board.Name, t.name)
 	if r.smp != 0 {
 		name += "/smp1"
@@ -125,7 +128,7 @@ func (o Options) one(ctx context.Context, r run, t test, g *gateway.Gateway, l *
 	ctx, cancel := context.WithTimeoutCause(ctx, testLimit, fmt.Errorf("not done within %v", testLimit))
 	defer cancel()
 	var lines []string
-	e := &env{Gateway: g, client: l.Client, server: l.Server, queues: l.Queues(),
+	e := &env{Gateway: g, client: l.Client, server: l.Server, queues: l.Queues(), loads: loads,
 		log: func(f string, a ...any) { lines = append(lines, fmt.Sprintf(f, a...)) }}
 	start := time.Now()
 	s := o.Report.Begin(0, "%s", name)
