@@ -89,7 +89,7 @@ func TestForwarded(t *testing.T) {
 // mend computes the checksum of an IPv4 frame.
 func mend(f []byte) {
 	f[24], f[25] = 0, 0
-	hl := min(int(f[14]&15)*4, len(f)-14)
+	hl := min(int(f[14]&15)*4, (len(f)-14)&^1)
 	binary.BigEndian.PutUint16(f[24:], ^fullSum(f[14:14+hl]))
 }
 
