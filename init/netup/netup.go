@@ -52,7 +52,9 @@ func (j *joint) apply(ctx context.Context, cfg *config.Config) (Result, error) {
 	defer j.mu.Unlock()
 	defer j.lock()()
 	spec := Spec(cfg)
-	spec.Gone = gone(j.get(cfg), cfg)
+	before := j.get(cfg)
+	spec.Gone = gone(before, cfg)
+	usualMTU(&spec, before)
 	// Noted first: the changes make events, on which a Watch looks again.
 	noted := j.put(cfg)
 	r, err := j.setup.Apply(ctx, spec)
@@ -94,6 +96,17 @@ func gone(before, now *config.Config) (labels []string) {
 		}
 	}
 	return labels
+}
+
+// usualMTU gives ports whose MTU was declared before, and is no more, that of
+// Ethernet: what their driver would have them with at the next boot.
+func usualMTU(s *port.Spec, before *config.Config) {
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		if p.MTU == 0 && slices.ContainsFunc(before.Ports, func(q config.Port) bool { return q.Match == config.Match(p.Match) && q.MTU != 0 }) {
+			p.MTU = 1500
+		}
+	}
 }
 
 func result(r port.Result) Result {

@@ -185,3 +185,28 @@ func TestLock(t *testing.T) {
 		t.Errorf("not given back: %v", err)
 	}
 }
+
+// An MTU that is declared no more goes back, once.
+func TestMTUBack(t *testing.T) {
+	state := t.TempDir()
+	k := machine()
+	ctx := context.Background()
+	without := parse(t, strings.Replace(both, "mtu = 1400\n", "", 1))
+	for _, tt := range []struct {
+		cfg  *config.Config
+		want int
+	}{{without, 1500}, {parse(t, both), 1400}, {without, 1500}} {
+		if _, err := process(k, state).apply(ctx, tt.cfg); err != nil {
+			t.Fatal(err)
+		}
+		if l, _ := k.Link("lan"); l.MTU != tt.want {
+			t.Errorf("mtu %d, want %d", l.MTU, tt.want)
+		}
+	}
+	// By somebody else's hand it stays.
+	lan, _ := k.Link("lan")
+	k.Change(lan.Index, func(l *port.Link) { l.MTU = 1300 })
+	if r, err := process(k, state).apply(ctx, without); err != nil || len(r.Changes) != 0 {
+		t.Errorf("%q, %v", r.Changes, err)
+	}
+}

@@ -20,7 +20,7 @@ func commands() []*command {
 		{"status", "[--json]", "show ports, tiers, counters, boot and services", statusHelp, runStatus},
 		{"config check", "FILE...", "find every fault of a configuration, anywhere", checkHelp, runCheck},
 		{"config show", "[FILE]", "print the configuration in force, in canonical form", showHelp, runShow},
-		{"config apply", "[FILE]", "make the device's ports as a configuration says", applyHelp, runApply},
+		{"config apply", "[FILE]", "make the device as a configuration says", applyHelp, runApply},
 		{"log", "[-n LINES] [NAME]", "print what a service said, or list the logs", logHelp, runLog},
 		{"restart", "NAME", "stop a service and start it again", restartHelp, runRestart},
 		{"reboot", "", "stop everything in order and start the machine anew", endHelp, runReboot},

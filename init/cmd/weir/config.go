@@ -154,8 +154,8 @@ func (e *env) inForce() (cfg *config.Config, from string, err error) {
 
 const applyHelp = `
 Parses FILE (/etc/weir.toml if none is given) and, if it has no fault, makes the
-ports as it says: names, MTU, addresses, routes, forwarding. Prints each change;
-applying again changes nothing. It stays in force until the next boot or apply.
+ports as it says: names, MTU, addresses, routes, forwarding, and the host name.
+Prints each change; applying again changes nothing. It stays in force until the next boot or apply.
 Which ports the forwarder carries, and in which tier, was settled at boot and stays.
 Needs root, on the device.`
 
@@ -176,6 +176,13 @@ func runApply(e *env, c *command, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	defer stop()
 	res, err := e.apply(ctx, cfg)
+	if was, herr := os.Hostname(); herr == nil && cfg.Hostname != "" && cfg.Hostname != was {
+		if herr := e.setHostname([]byte(cfg.Hostname)); herr != nil {
+			err = errors.Join(err, fmt.Errorf("set the host name %s: %w", cfg.Hostname, herr))
+		} else {
+			res.Changes = append(res.Changes, fmt.Sprintf("the host name is now %s, was %s", cfg.Hostname, was))
+		}
+	}
 	for _, change := range res.Changes {
 		fmt.Fprintln(e.out, printable(change))
 	}

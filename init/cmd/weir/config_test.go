@@ -132,6 +132,14 @@ func TestApply(t *testing.T) {
 	if exit := run(e, []string{"config", "apply", file}); exit != exitOK || out.String() != "nothing to change\n" {
 		t.Errorf("exit %d: %s%s", exit, out, errs)
 	}
+	write(t, file, "hostname = \"a-name-no-test-has\"\n"+good)
+	var name string
+	e.setHostname = func(b []byte) error { name = string(b); return nil }
+	out.Reset()
+	if exit := run(e, []string{"config", "apply", file}); exit != exitOK || name != "a-name-no-test-has" || !strings.HasPrefix(out.String(), "the host name is now a-name-no-test-has, was ") {
+		t.Errorf("exit %d: %s%s", exit, out, errs)
+	}
+	write(t, file, good)
 	out.Reset()
 	res.Changes = []string{"lan: renamed from eth0\x1b[0m"}
 	fault = errors.New("port wan: boom")

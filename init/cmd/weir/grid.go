@@ -30,17 +30,19 @@ func (g *grid) row(cells ...string) {
 
 // String is the table, each line cut to the page's width.
 func (g *grid) String() string {
-	var widths []int
-	right := []bool{} // a column of numbers under its heading
+	var widths, numbers, words []int
 	for n, r := range g.rows {
 		for i, c := range r {
 			if i == len(widths) {
-				widths = append(widths, 0)
-				right = append(right, len(g.rows) > 1)
+				widths, numbers, words = append(widths, 0), append(numbers, 0), append(words, 0)
 			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
-			if n > 0 && !numeric(c) {
-				right[i] = false
+			switch {
+			case n == 0 || c == "" || c == "-": // a heading, or nothing to say
+			case numeric(c):
+				numbers[i]++
+			default:
+				words[i]++
 			}
 		}
 	}
@@ -49,7 +51,7 @@ func (g *grid) String() string {
 		var line strings.Builder
 		for i, c := range r {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
-			if right[i] {
+			if numbers[i] > 0 && words[i] == 0 {
 				line.WriteString(pad + c)
 			} else {
 				line.WriteString(c + pad)
@@ -63,7 +65,7 @@ func (g *grid) String() string {
 
 // numeric says whether a cell looks like a number with its unit.
 func numeric(s string) bool {
-	return s == "" || s == "-" || s[0] >= '0' && s[0] <= '9' && !strings.ContainsAny(s, "/:")
+	return s[0] >= '0' && s[0] <= '9' && !strings.ContainsAny(s, "/:")
 }
 
 // cut shortens a line that is too wide, visibly.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"weir/init/config"
 	"weir/init/control"
 	"weir/init/netup"
@@ -32,6 +34,7 @@ type env struct {
 	reportPath, socketPath, logDir     string
 
 	apply            func(context.Context, *config.Config) (netup.Result, error)
+	setHostname      func([]byte) error
 	powerOff, reboot func(reason string) error
 	restart          func(service, reason string) error
 }
@@ -41,7 +44,7 @@ func main() {
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		configPath: config.Path, inForcePath: netup.InForce, boardPath: "/etc/weir/board",
 		reportPath: report.Path, socketPath: status.DefaultSocket, logDir: "/run/weir/log",
-		apply: netup.Apply, powerOff: control.PowerOff, reboot: control.Reboot, restart: control.Restart,
+		apply: netup.Apply, setHostname: unix.Sethostname, powerOff: control.PowerOff, reboot: control.Reboot, restart: control.Restart,
 	}, os.Args[1:]))
 }
 

@@ -49,10 +49,24 @@ func head(d statusDocument) string {
 	}
 	if f := d.Forwarder; f != nil {
 		b.WriteString(wrap("", fmt.Sprintf("forwarder %s, process %d, up %s", or(f.Version, "?"), f.PID, uptime(f.UptimeSec))))
+	} else if pid := forwarderPID(d.Boot); pid != 0 {
+		fmt.Fprintf(&b, "forwarder: process %d runs, but does not answer\n", pid)
 	} else {
 		b.WriteString("forwarder: not running, the kernel forwards alone\n")
 	}
 	return b.String()
+}
+
+// forwarderPID is the forwarder's process by the word of process 1, 0 for none.
+func forwarderPID(r *report.Report) int {
+	if r != nil {
+		for _, s := range r.Services {
+			if s.Name == "forwarder" {
+				return s.PID
+			}
+		}
+	}
+	return 0
 }
 
 func uptime(s float64) string {

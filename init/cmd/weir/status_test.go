@@ -119,10 +119,14 @@ func TestStatusWithoutForwarder(t *testing.T) {
 	if exit := run(e, []string{"status"}); exit != exitOK {
 		t.Errorf("exit %d", exit)
 	}
-	for _, w := range []string{"forwarder: not running, the kernel forwards alone", "192.168.1.1/24", "mounts"} {
+	for _, w := range []string{"forwarder: process 212 runs, but does not answer", "192.168.1.1/24", "mounts"} {
 		if !strings.Contains(out.String(), w) {
 			t.Errorf("page lacks %q:\n%s", w, out)
 		}
+	}
+	d.Boot.Services = nil
+	if p := page(statusDocument{Boot: d.Boot}); !strings.Contains(p, "forwarder: not running, the kernel forwards alone") {
+		t.Errorf("page:\n%s", p)
 	}
 	out.Reset()
 	if exit := run(e, []string{"status", "-json"}); exit != exitOK {
