@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/u-root/gobusybox/src/pkg/bb"
+	"github.com/u-root/gobusybox/src/pkg/bb/findpkg"
 	"github.com/u-root/gobusybox/src/pkg/golang"
-	"github.com/u-root/mkuimage/uimage/builder"
-	"github.com/u-root/mkuimage/uimage/initramfs"
-	"github.com/u-root/uio/llog"
+	"github.com/u-root/uio/ulog"
 
 	"weir/images/arch"
 )
@@ -46,53 +46,31 @@ func (t *Toolchain) Commands() ([]string, error) {
 
 // BusyboxInputs is everything the busybox depends on, for images/cache.
 func (t *Toolchain) BusyboxInputs(goarch string, cmds []string) []string {
-	return append([]string{"busybox 1", t.Version, goarch, t.modules}, cmds...)
+	return append([]string{"busybox 2", t.Version, goarch, t.modules}, cmds...)
 }
 
 // Busybox compiles the commands into one binary, which runs the one that it is
-// called as. It takes half a minute: mkuimage rewrites every command's source
-// and compiles all of it anew.
+// called as. The library behind mkuimage's own builder writes the source; the
+// builder itself would then compile everything anew, the standard library
+// included (-a), where we use what the build cache has from Weir's programs.
 func (t *Toolchain) Busybox(ctx context.Context, goarch string, cmds []string, w io.Writer) error {
-	// A folder of a fixed name in a new one: mkuimage wants an empty folder.
 	tmp, err := os.MkdirTemp("", "weir-busybox-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	env := golang.Default(
-		golang.DisableCGO(),
-		golang.WithGOROOT(t.GOROOT),
-		golang.WithGOOS("linux"),
-		golang.WithGOARCH(goarch),
-		golang.WithGOPATH(os.Getenv("GOPATH")),
-		golang.WithMod(golang.ModReadonly),
-		golang.WithWorkingDir(t.Root),
-	)
-	// What the library has to say besides its error is of no use to our user.
-	quiet := &llog.Logger{Sink: llog.SinkFor(func(string, ...any) {})}
-	files := initramfs.NewFiles()
-	done := make(chan error, 1)
-	go func() {
-		done <- builder.Busybox.Build(quiet, files, builder.Opts{
-			Env:       env,
-			BuildOpts: &golang.BuildOpts{EnableInlining: true, ExtraArgs: []string{"-buildvcs=false"}},
-			Packages:  cmds,
-			TempDir:   tmp,
-			BinaryDir: "bbin",
-		})
-	}()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		// The library takes no context. An interrupt reaches its compiler as well
-		// when it comes from the terminal, so this does not wait long.
-		<-done
-		return ctx.Err()
+	if err := t.generate(goarch, cmds, tmp); err != nil {
+		return fmt.Errorf("u-root's commands: %w", err)
 	}
+	// The generated tree is a GOPATH: the versions were settled when it was written,
+	// by this module's go.mod.
+	bin := filepath.Join(tmp, "bb")
+	err = t.run(ctx, filepath.Join(tmp, "src", "bb.u-root.com", "bb"), []string{"GOARCH=" + goarch, "GO111MODULE=off", "GOPATH=" + tmp},
+		"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", bin, ".")
 	if err != nil {
 		return fmt.Errorf("u-root's commands: %w", err)
 	}
-	b, err := os.ReadFile(files.Files["bbin/bb"])
+	b, err := os.ReadFile(bin)
 	if err != nil {
 		return fmt.Errorf("u-root's commands: %w", err)
 	}
@@ -101,6 +79,28 @@ func (t *Toolchain) Busybox(ctx context.Context, goarch string, cmds []string, w
 	}
 	_, err = w.Write(b)
 	return err
+}
+
+// generate writes the busybox's source below dir. The library takes no context;
+// it needs a few seconds.
+func (t *Toolchain) generate(goarch string, cmds []string, dir string) error {
+	// What it has to say besides its error is of no use to our user.
+	quiet := ulog.Null
+	return bb.BuildBusybox(quiet, &bb.Opts{
+		Env: golang.Default(
+			golang.DisableCGO(),
+			golang.WithGOROOT(t.GOROOT),
+			golang.WithGOOS("linux"),
+			golang.WithGOARCH(goarch),
+			golang.WithGOPATH(os.Getenv("GOPATH")),
+			golang.WithMod(golang.ModReadonly),
+			golang.WithWorkingDir(t.Root),
+		),
+		LookupEnv:    &findpkg.Env{},
+		GenSrcDir:    dir,
+		CommandPaths: cmds,
+		GenerateOnly: true,
+	})
 }
 
 // CommandName is the name by which a command is called.

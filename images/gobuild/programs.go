@@ -26,7 +26,7 @@ func (t *Toolchain) Programs(ctx context.Context, goarch, version string, pkgs [
 	for _, p := range pkgs {
 		args = append(args, "weir/"+p)
 	}
-	if err := t.run(ctx, goarch, args...); err != nil {
+	if err := t.run(ctx, t.Root, []string{"GOARCH=" + goarch}, args...); err != nil {
 		return nil, err
 	}
 	out := make(map[string][]byte)

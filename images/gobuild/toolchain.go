@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Toolchain is the Go release that compiles the image.
@@ -82,12 +83,16 @@ func Use(ctx context.Context, root string) (*Toolchain, error) {
 	return t, nil
 }
 
-// run is one call of the go command in the module's folder. The error of a
-// failed build is the compiler's output.
-func (t *Toolchain) run(ctx context.Context, goarch string, args ...string) error {
+// run is one call of the go command in dir. The error of a failed build is the
+// compiler's output.
+func (t *Toolchain) run(ctx context.Context, dir string, env []string, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(t.GOROOT, "bin", "go"), args...)
-	cmd.Dir = t.Root
-	cmd.Env = append(os.Environ(), "GOARCH="+goarch)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	// An interrupt from the terminal reaches the command as well; it removes its
+	// temporary files when it may end by itself.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		if ctx.Err() != nil {
