@@ -173,6 +173,9 @@ func (b *builder) headerAt(key *unstable.Node) pos {
 func (b *builder) header(root *value, e *unstable.Node) (*value, string) {
 	t, path := root, ""
 	var at pos
+	if b.deep(e) {
+		return newTable(at, header), path
+	}
 	for it := e.Key(); it.Next(); {
 		k := it.Node()
 		name := string(k.Data)
@@ -221,6 +224,9 @@ func (b *builder) header(root *value, e *unstable.Node) (*value, string) {
 }
 
 func (b *builder) keyValue(t *value, path string, e *unstable.Node) {
+	if b.deep(e) {
+		return
+	}
 	for it := e.Key(); it.Next(); {
 		k := it.Node()
 		name, at := string(k.Data), b.position(int(k.Raw.Offset))
@@ -243,6 +249,20 @@ func (b *builder) keyValue(t *value, path string, e *unstable.Node) {
 		}
 		t = old.val
 	}
+}
+
+// deep faults a dotted key of more parts than any schema will have. Without a
+// bound the paths of a hostile file would be as long as the file, each.
+func (b *builder) deep(e *unstable.Node) bool {
+	parts := 0
+	it := e.Key()
+	for it.Next() {
+		if parts++; parts > 16 {
+			b.fault(spot{b.position(int(it.Node().Raw.Offset)), ""}, "a key here has more than 16 parts, which none has", "remove it")
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) value(n *unstable.Node, at pos, path string) *value {
