@@ -17,7 +17,7 @@ const modprobePath = "/sbin/modprobe"
 
 // loader returns a Loader of the running kernel's modules.
 func loader(line cmdline.Line) (*modules.Loader, error) {
-	dir := "/lib/modules/" + release()
+	dir := "/lib/modules/" + uname().release
 	index, err := modules.ReadIndex(os.DirFS(dir))
 	if err != nil {
 		return nil, err

@@ -69,18 +69,20 @@ func welcome(fd int, svc supervise.Service) {
 // be full, and the boot goes on.
 func (b *boot) update(change func(*report.Report)) {
 	b.lost.say(b.report.Update(func(r *report.Report) {
-		r.Version, r.Kernel = version.Version, release()
+		r.Version, r.Kernel = version.Version, uname().release
 		change(r)
 	}))
 }
 
-// release is the kernel's version.
-func release() string {
+// kernel is what uname(2) tells.
+type kernel struct{ release, version string }
+
+func uname() kernel {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
-		return ""
+		return kernel{}
 	}
-	return unix.ByteSliceToString(u.Release[:])
+	return kernel{unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Version[:])}
 }
 
 // finish says how the boot went.

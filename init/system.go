@@ -98,16 +98,13 @@ func commandLine(context.Context) (cmdline.Line, error) {
 // setClock runs after the modules: a clock chip's driver sets the time when it
 // comes.
 func setClock(context.Context) error {
-	built, err := clock.Built("/init")
-	if err != nil {
-		return err
-	}
+	built, berr := clock.Built("/init", uname().version)
 	now := time.Now()
 	moved, err := clock.AtLeast(now, built, clock.Set)
 	if moved {
 		kmsg.Infof("weir: the clock stood at %s: set to the time of the build, %s", now.UTC().Format(time.DateTime), built.UTC().Format(time.DateTime))
 	}
-	return err
+	return errors.Join(berr, err)
 }
 
 func loopbackUp(context.Context) error {

@@ -44,20 +44,29 @@ func TestClockThatCannotBeSetIsSaid(t *testing.T) {
 	}
 }
 
-func TestBuilt(t *testing.T) {
+func TestBuiltIsTheLaterOfFileAndKernel(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "init")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := at("2026-11-01 12:00:00")
-	if err := os.Chtimes(file, want, want); err != nil {
+	mtime := at("2026-11-01 12:00:00")
+	if err := os.Chtimes(file, mtime, mtime); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Built(file); err != nil || !got.Equal(want) {
-		t.Errorf("%v, %v", got, err)
+	for kernel, want := range map[string]time.Time{
+		"#1 SMP Debian 6.12.117-1 (2026-11-20)":         at("2026-11-20 00:00:00"),
+		"#1 SMP Debian 6.12.57-1 (2025-11-05)":          mtime,
+		"#2 SMP PREEMPT Fri Dec  4 10:20:30 UTC 2026":   at("2026-12-04 10:20:30"),
+		"#1 SMP Debian 6.12.117-1 (today) no date here": mtime,
+		"": mtime,
+	} {
+		if got, err := Built(file, kernel); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %v, %v; want %v", kernel, got, err, want)
+		}
 	}
-	if _, err := Built(file + ".not"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
+	got, err := Built(file+".not", "#1 SMP Debian 6.12.117-1 (2026-11-20)")
+	if !errors.Is(err, os.ErrNotExist) || !got.Equal(at("2026-11-20 00:00:00")) {
+		t.Errorf("without the file: %v, %v", got, err)
 	}
 }
 

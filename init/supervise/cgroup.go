@@ -11,7 +11,7 @@ import (
 // maxProcesses bounds the processes and threads of one service, so that a fork
 // bomb in a shell leaves room for everything else: the kernel's own limit is
 // about 4000 on a machine of 512 MB.
-const maxProcesses = 1024
+const maxProcesses = 2048
 
 // cgroup holds all processes of one service, however they fork and whatever
 // session they make (Documentation/admin-guide/cgroup-v2.rst). Its folder stays
