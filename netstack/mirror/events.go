@@ -77,7 +77,7 @@ func (m *Mirror) apply(b []byte) {
 		m.count(func(s *Stats) { s.Events++ })
 		switch msg.Type {
 		case unix.RTM_NEWROUTE, unix.RTM_DELROUTE:
-			if rt, ok := rtnl.ParseRoute(msg.Data); ok {
+			if rt, ok := m.parseRoute(msg.Data); ok {
 				m.rib.Route(routeEvent(msg), rt)
 			}
 		case unix.RTM_NEWNEIGH:
@@ -97,11 +97,34 @@ func (m *Mirror) apply(b []byte) {
 				m.addressEvent(a, msg.Type == unix.RTM_DELADDR)
 			}
 		case unix.RTM_NEWNEXTHOP, unix.RTM_DELNEXTHOP:
-			m.routesMoved() // the routes that use it change or go without an event
+			// The routes that use an object go with it without an event (IPv4).
+			if msg.Type == unix.RTM_DELNEXTHOP || msg.Flags&unix.NLM_F_REPLACE != 0 {
+				m.routesMoved()
+			}
 		default:
 			m.policyDirty = true // rules, settings, tc
 		}
 	}
+}
+
+// Routes that router advertisements brought are refreshed by the next ones, and
+// end, without an event. So the table is read again lifetimeMargin before the end
+// of the one that ends first, and one with less than twice that left is the
+// kernel's.
+const lifetimeMargin = 2 * time.Second
+
+func (m *Mirror) parseRoute(b []byte) (rtnl.Route, bool) {
+	rt, ok := rtnl.ParseRoute(b)
+	if ok && rt.Lifetime != 0 {
+		if rt.Lifetime < 2*lifetimeMargin {
+			rt.Via.Odd |= rtnl.OddExpires
+		}
+		again := time.Now().Add(max(rt.Lifetime-lifetimeMargin, lifetimeMargin/2))
+		if m.expireAt.IsZero() || again.Before(m.expireAt) {
+			m.expireAt = again
+		}
+	}
+	return rt, ok
 }
 
 func routeEvent(m nl.Message) rib.Event {

@@ -69,9 +69,13 @@ func (m *Mirror) catchUp(now time.Time) (wait time.Duration, err error) {
 	if m.policyDirty || m.pollDue {
 		m.readPolicy(m.policyDirty || !now.Before(m.wholeAt))
 	}
-	if !m.settleAt.IsZero() && !now.Before(m.settleAt) {
+	if due(m.settleAt, now) {
 		m.settleAt = time.Time{}
 		m.routesDirty = [2]bool{true, true}
+	}
+	if due(m.expireAt, now) {
+		m.expireAt = time.Time{}
+		m.routesDirty[1] = true
 	}
 	for i, family := range families {
 		if !m.routesDirty[i] && !m.rib.Unsure(family) {
@@ -84,11 +88,15 @@ func (m *Mirror) catchUp(now time.Time) (wait time.Duration, err error) {
 			return 0, err
 		}
 	}
-	if !m.settleAt.IsZero() {
-		return max(m.settleAt.Sub(now), time.Millisecond), nil
+	for _, at := range []time.Time{m.settleAt, m.expireAt} {
+		if left := max(at.Sub(now), time.Millisecond); !at.IsZero() && (wait == 0 || left < wait) {
+			wait = left
+		}
 	}
-	return 0, nil
+	return wait, nil
 }
+
+func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 func (m *Mirror) countPending() {
 	n := 0

@@ -98,6 +98,7 @@ type Mirror struct {
 	routesDirty [2]bool   // by family: dump again
 	settleAt    time.Time // zero: no need
 	syncAfter   time.Time // not before
+	expireAt    time.Time // zero: no route ends
 
 	current  atomic.Pointer[snapshot.Snapshot]
 	statsMu  sync.Mutex

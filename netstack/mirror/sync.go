@@ -71,8 +71,11 @@ func (m *Mirror) syncRoutes(family int) error {
 	m.barrier()
 	req := make([]byte, unix.SizeofRtMsg)
 	req[0] = byte(family)
+	if family == unix.AF_INET6 {
+		m.expireAt = time.Time{}
+	}
 	err := m.queries.Dump(unix.RTM_GETROUTE, req, func() { m.rib.BeginRoutes(family) }, func(msg nl.Message) error {
-		if rt, ok := rtnl.ParseRoute(msg.Data); ok {
+		if rt, ok := m.parseRoute(msg.Data); ok {
 			m.rib.DumpedRoute(rt)
 		}
 		return nil

@@ -3,6 +3,7 @@ package rtnl
 import (
 	"encoding/binary"
 	"net/netip"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,14 +16,14 @@ type Odd uint16
 
 const (
 	OddMultipath Odd = 1 << iota // RTA_MULTIPATH: several next hops
-	OddNextHop                   // RTA_NH_ID: a next hop object, which changes by itself
+	OddNextHop                   // RTA_NH_ID alone: a next hop object that is told of elsewhere
 	OddEncap                     // RTA_ENCAP: lightweight tunnel
 	OddSource                    // a source prefix too (IPv6 subtrees)
 	OddInput                     // RTA_IIF: bound to an input interface
 	OddLabel                     // RTA_NEWDST: MPLS
 	OddFlags                     // RTNH_F_DEAD, RTNH_F_PERVASIVE, RTNH_F_UNRESOLVED
 	OddMetrics                   // metrics that change a forwarded packet's fate in ways not expressed here
-	OddExpires                   // the route ends at a time (router advertisement)
+	OddExpires                   // the route is about to end (router advertisement)
 	OddUnknown                   // an attribute this decoder does not know
 )
 
@@ -53,6 +54,9 @@ type Route struct {
 	Protocol byte // unix.RTPROT_KERNEL…
 	Metric   uint32
 	Via      Via
+	// Lifetime is how long the kernel keeps the route (IPv6, from router
+	// advertisements), 0: for ever.
+	Lifetime time.Duration
 }
 
 // rtmsg, include/uapi/linux/rtnetlink.h: family, dst_len, src_len, tos, table,
@@ -83,6 +87,7 @@ func ParseRoute(b []byte) (r Route, ok bool) {
 		r.Via.Odd |= OddSource
 	}
 	var dst netip.Addr
+	object := false
 	switch family {
 	case unix.AF_INET:
 		dst = netip.IPv4Unspecified()
@@ -127,7 +132,7 @@ func ParseRoute(b []byte) (r Route, ok bool) {
 		case unix.RTA_MULTIPATH:
 			r.Via.Odd |= OddMultipath
 		case rtaNHID:
-			r.Via.Odd |= OddNextHop
+			object = true
 		case unix.RTA_ENCAP, unix.RTA_ENCAP_TYPE:
 			r.Via.Odd |= OddEncap
 		case unix.RTA_SRC:
@@ -141,8 +146,8 @@ func ParseRoute(b []byte) (r Route, ok bool) {
 		case unix.RTA_PREF:
 			r.Via.Pref = nl.U8(v)
 		case unix.RTA_CACHEINFO: // struct rta_cacheinfo: clntref, lastuse, expires…
-			if len(v) >= 12 && nl.U32(v[8:]) != 0 {
-				r.Via.Odd |= OddExpires
+			if len(v) >= 12 { // in ticks of USER_HZ, 100 a second
+				r.Lifetime = time.Duration(int32(nl.U32(v[8:]))) * 10 * time.Millisecond
 			}
 		case unix.RTA_FLOW:
 			r.Via.Realm = true
@@ -154,6 +159,12 @@ func ParseRoute(b []byte) (r Route, ok bool) {
 	}
 	if at.Bad() || dstLen > dst.BitLen() {
 		return r, false
+	}
+	// With nexthop_compat_mode, the default, the kernel writes a single next hop
+	// out beside its object's number, and tells of the routes again when the object
+	// is replaced (nexthop_replace_notify, net/ipv4/nexthop.c).
+	if object && r.Via.OIF == 0 {
+		r.Via.Odd |= OddNextHop
 	}
 	r.Dst = netip.PrefixFrom(dst, dstLen).Masked()
 	return r, true
