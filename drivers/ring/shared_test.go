@@ -34,8 +34,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("CheckSize(%d): %v", n, err)
 		}
 	}
-	for n := 1; n <= maxEntries; n *= 2 {
-		if err := CheckSize(n); err != nil {
+	for n := uint(1); n <= maxEntries; n *= 2 {
+		if err := CheckSize(int(n)); err != nil {
 			t.Error(err)
 		}
 	}
