@@ -169,6 +169,7 @@ func TestForwardingPerPort(t *testing.T) {
 		"ipv4/conf/lan/forwarding": "1", "ipv6/conf/lan/forwarding": "1",
 		"ipv4/conf/wan/forwarding": "0", "ipv6/conf/wan/forwarding": "0",
 		"ipv4/conf/all/forwarding": "1", "ipv6/conf/all/forwarding": "1",
+		"ipv4/conf/lan/accept_redirects": "0", "ipv4/conf/wan/accept_redirects": "1",
 	}
 	for name, w := range want {
 		if v, _ := k.Sysctl(name); v != w {

@@ -12,8 +12,8 @@
 // kernel made, addresses with a lifetime (from router advertisements or a
 // DHCP client), routes without Weir's protocol number, interfaces that no port
 // matches (one that has a port's label is moved out of the way by a new name),
-// rp_filter, and the redirect settings but for what the kernel itself does to them
-// when it starts to forward.
+// rp_filter. A port that forwards ignores ICMP redirects; whether it sends them is
+// left to the kernel.
 //
 // A Setup is for one goroutine, locked to its thread if the namespace matters.
 // The package imports no packet path and no configuration file; deciding

@@ -103,8 +103,8 @@ func TestLinuxApplyTwice(t *testing.T) {
 	}
 
 	// A router believes no redirects: routes that they leave are in no table.
-	if v, err := (port.Linux{}).Sysctl("ipv4/conf/all/accept_redirects"); v != "0" {
-		t.Errorf("net.ipv4.conf.all.accept_redirects is %s, %v", v, err)
+	if v, err := (port.Linux{}).Sysctl("ipv4/conf/lan/accept_redirects"); v != "0" {
+		t.Errorf("net.ipv4.conf.lan.accept_redirects is %s, %v", v, err)
 	}
 	// The kernel tells the carrier a moment later.
 	until(t, "lan has a carrier", func() bool { return apply(t, s, twoPorts()).Ports[0].Carrier })

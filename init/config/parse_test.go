@@ -171,3 +171,33 @@ func TestHostname(t *testing.T) {
 		}
 	}
 }
+
+// Numbers as TOML has them, and no others: strconv alone would take 01500 for
+// octal, and 0X5DC.
+func TestNumbers(t *testing.T) {
+	for number, want := range map[string]int{
+		"1500": 1500, "1_500": 1500, "+1500": 1500, "0x5DC": 1500, "0o2734": 1500, "0b10111011100": 1500,
+		"01500": 0, "1__500": 0, "0X5DC": 0, "_1500": 0, "1500_": 0, "+0x5DC": 0, "0x_5DC": 0, "1.5e3": 0, "1500.0": 0, "-0": 0, "inf": 0,
+	} {
+		c, faults := Parse("f", []byte("[[port]]\nmatch = { mac = \"52:54:00:00:00:01\" }\nlabel = \"wan\"\nmtu = "+number+"\n"))
+		switch {
+		case want == 0 && (c != nil || len(faults) != 1 || faults[0].Line != 4):
+			t.Errorf("%s: %+v %v", number, c, faults)
+		case want != 0 && (c == nil || c.Ports[0].MTU != want):
+			t.Errorf("%s: %+v %v", number, c, faults)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for label, ok := range map[string]bool{
+		"a": true, "fifteen-letters": true, "sixteen-letters-": false, "a.b_c-1": true, "z9": true, "alla": true, "lo0": true,
+		"": false, "1a": false, ".a": false, "-a": false, "_a": false, "A": false, "aB": false, "a/b": false, "a b": false, "a%d": false,
+		"a:1": false, "ä": false, "all": false, "default": false, "lo": false, "a\\u0000": false,
+	} {
+		_, faults := Parse("f", []byte("[[port]]\nmatch = { mac = \"52:54:00:00:00:01\" }\nlabel = \""+label+"\"\n"))
+		if (len(faults) == 0) != ok {
+			t.Errorf("%q: %v", label, faults)
+		}
+	}
+}

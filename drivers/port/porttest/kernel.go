@@ -42,6 +42,9 @@ type Kernel struct {
 
 var _ port.Kernel = (*Kernel)(nil)
 
+// perLink are the settings that a link has of its own.
+var perLink = []string{"ipv4/conf/%s/forwarding", "ipv6/conf/%s/forwarding", "ipv4/conf/%s/accept_redirects"}
+
 // New returns a kernel with a loopback interface.
 func New() *Kernel {
 	k := &Kernel{
@@ -61,6 +64,7 @@ func (k *Kernel) Add(l port.Link, p port.Place) int {
 	k.links[l.Index], k.places[l.Index] = &l, p
 	k.sysctl["ipv4/conf/"+l.Name+"/forwarding"] = k.sysctl["ipv4/conf/all/forwarding"]
 	k.sysctl["ipv6/conf/"+l.Name+"/forwarding"] = k.sysctl["ipv6/conf/all/forwarding"]
+	k.sysctl["ipv4/conf/"+l.Name+"/accept_redirects"] = "1"
 	k.event()
 	return l.Index
 }
@@ -70,8 +74,9 @@ func (k *Kernel) Remove(index int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := k.links[index]
-	delete(k.sysctl, "ipv4/conf/"+l.Name+"/forwarding")
-	delete(k.sysctl, "ipv6/conf/"+l.Name+"/forwarding")
+	for _, s := range perLink {
+		delete(k.sysctl, fmt.Sprintf(s, l.Name))
+	}
 	delete(k.links, index)
 	k.addrs = slices.DeleteFunc(k.addrs, func(a port.Address) bool { return a.Index == index })
 	k.flush(index)
@@ -209,12 +214,10 @@ func (k *Kernel) Rename(index int, name string) error {
 			return unix.EEXIST
 		}
 	}
-	for _, family := range []string{"ipv4", "ipv6"} { // sysctls move along
-		was := family + "/conf/" + l.Name + "/forwarding"
-		if v, ok := k.sysctl[was]; ok {
-			k.sysctl[family+"/conf/"+name+"/forwarding"] = v
-			delete(k.sysctl, was)
-		}
+	for _, s := range perLink { // they move along
+		was := fmt.Sprintf(s, l.Name)
+		k.sysctl[fmt.Sprintf(s, name)] = k.sysctl[was]
+		delete(k.sysctl, was)
 	}
 	l.Name = name
 	k.event()
@@ -282,7 +285,7 @@ func (k *Kernel) SetSysctl(name, value string) error {
 	k.sysctl[name] = value
 	if family, ok := strings.CutSuffix(name, "/conf/all/forwarding"); ok {
 		for n := range k.sysctl {
-			if strings.HasPrefix(n, family+"/conf/") {
+			if strings.HasPrefix(n, family+"/conf/") && strings.HasSuffix(n, "/forwarding") {
 				k.sysctl[n] = value
 			}
 		}
