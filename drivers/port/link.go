@@ -94,7 +94,7 @@ func (r *round) gone() error {
 // any port forwards.
 //
 // IPv4 asks the in port's own setting and nothing else (IN_DEV_FORWARD in
-// net/ipv4/route.c); the global one is what everybody else looks at. IPv6 asks the global
+// net/ipv4/route.c); the global one is for whoever looks. IPv6 asks the global
 // one alone (ip6_forward in net/ipv6/ip6_output.c), and the port's only says
 // whether it behaves as a router's or as a host's; so where some ports forward
 // and others do not, a rule of Weir's drops what comes in by the latter and is

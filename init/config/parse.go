@@ -2,10 +2,7 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 const (
@@ -39,28 +36,9 @@ func Parse(name string, data []byte) (*Config, Faults) {
 		return nil, r.faults
 	}
 	c := r.whole(root)
-	if len(r.faults) == 0 {
-		r.toml(data)
-	}
 	if len(r.faults) > 0 {
 		r.faults.sort()
 		return nil, r.faults
 	}
 	return c, nil
-}
-
-// toml lets go-toml judge what looked faultless, so that what passes here is
-// TOML to every other reader too.
-func (r *reader) toml(data []byte) {
-	var m map[string]any
-	err := toml.Unmarshal(data, &m)
-	if err == nil {
-		return
-	}
-	at := pos{1, 1}
-	var de *toml.DecodeError
-	if errors.As(err, &de) {
-		at.line, at.column = de.Position()
-	}
-	r.fault(spot{at, ""}, err.Error(), syntaxRemedy(err.Error()))
 }
