@@ -70,6 +70,7 @@ var may = map[string][]string{
 	"init":      {"init/", "drivers/port", "board", "internal/"},
 	"board":     {},
 	"images/":   {"images/", "board", "internal/", "init/config"},
+	"qemu":      {"qemu/", "board", "internal/"},
 	"qemu/":     {"qemu/", "board", "internal/", "images/", "init/report", "netstack/status", "netstack/header", "netstack/checksum", "netstack/frame"},
 	"internal/": {"internal/"},
 }
