@@ -1,10 +1,10 @@
 package xdp
 
 import (
+	_ "embed"
 	"encoding/binary"
 	"errors"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,13 +19,12 @@ import (
 	"weir/netstack/frame"
 )
 
+//go:embed bpf/weir.h
+var weirH string // embedded: the test runs in guests too, without the tree
+
 // The C and the Go list of reasons are one list.
 func TestReasonsMatchHeader(t *testing.T) {
-	b, err := os.ReadFile("bpf/weir.h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, body, _ := strings.Cut(string(b), "enum weir_reason {")
+	_, body, _ := strings.Cut(weirH, "enum weir_reason {")
 	body, _, _ = strings.Cut(body, "WEIR_REASONS")
 	n := 0
 	for _, w := range strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(" \t\n,=0", r) }) {
