@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{"sends from", func(s *snapshot.Snapshot) { s.NextHops[2].SrcMAC[5]++ }},
 		{"no FIB", func(s *snapshot.Snapshot) { s.FIB = nil }},
 		{"10.0.0.0/8 leads to next hop 3 of 3", func(s *snapshot.Snapshot) { route(s, 3) }},
-		{"10.0.0.0/8 leads to next hop 4294967295", func(s *snapshot.Snapshot) { route(s, 1<<32-1) }},
+		{"10.0.0.0/8 leads to next hop 4294967294", func(s *snapshot.Snapshot) { route(s, fib.None-1) }},
 		{"which says nothing", func(s *snapshot.Snapshot) { route(s, 0) }},
 	} {
 		s := good()
