@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -91,10 +92,12 @@ func takeMemory() {
 	}
 }
 
-// takeProcesses forks children that only wait, until the kernel refuses.
+// takeProcesses forks children that only wait, until the kernel refuses or, in
+// slow emulation, there are many.
 func takeProcesses() {
+	runtime.LockOSThread() // the children die with the thread that forked them
 	var pids []int
-	for {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		pid := forkPause()
 		if pid <= 0 {
 			break
@@ -119,6 +122,7 @@ func forkPause() int {
 		return -1
 	}
 	if pid == 0 {
+		unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0)
 		for {
 			unix.RawSyscall6(unix.SYS_PPOLL, 0, 0, 0, 0, 0, 0)
 		}

@@ -119,7 +119,8 @@ func (e *env) check(ctx context.Context, f fault) error {
 	for _, re := range f.compiled() {
 		m, next, err := e.WaitLine(ctx, e.from, re)
 		if err != nil {
-			return err
+			cancel() // whatever the fault still waits for
+			return errors.Join(err, <-done)
 		}
 		e.log("%s", m[0])
 		e.from = next
