@@ -22,9 +22,12 @@ type Board struct {
 	// Consoles are tty names below /dev. The first is the kernel's console; a shell
 	// runs on each that exists.
 	Consoles []string `toml:"consoles"`
-	// Modules are the kernel modules in the image, without their dependencies,
-	// which the image builder adds. A name that is built into the kernel is fine.
-	Modules []string `toml:"modules"`
+	// Modules are the kernel modules that are loaded at boot, and OnDemand those
+	// that are in the image for when a device or the kernel asks for them by an
+	// alias. Their dependencies are added by the image builder. A name that is
+	// built into the kernel is fine in either.
+	Modules  []string `toml:"modules"`
+	OnDemand []string `toml:"on_demand"`
 	// Ports are the sockets on the case, in the order of the case.
 	Ports []Port `toml:"port"`
 	// QEMU says how to emulate the board; nil where QEMU cannot.

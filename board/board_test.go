@@ -2,6 +2,7 @@ package board
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,7 +24,7 @@ func TestEveryBoardIsWhole(t *testing.T) {
 				t.Errorf("Lookup(%q) = %v, %v", b.Name, got, err)
 			}
 			seen := make(map[string]bool)
-			for _, m := range b.Modules {
+			for _, m := range slices.Concat(b.Modules, b.OnDemand) {
 				if seen[m] {
 					t.Errorf("module %s is listed twice", m)
 				}

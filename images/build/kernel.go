@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"weir/images/arch"
@@ -39,7 +40,7 @@ func (o *Options) kernel(ctx context.Context, pin lock.Pin) (*kernel, error) {
 	}
 	defer unpacked.Close()
 	stage := o.Report.Begin(0, "choose modules for %s", o.Board.Name)
-	k, err := choose(unpacked.SectionReader, o.Board.Arch, o.Board.Modules)
+	k, err := choose(unpacked.SectionReader, o.Board.Arch, slices.Concat(o.Board.Modules, o.Board.OnDemand))
 	stage.Finish(err)
 	if err != nil {
 		return nil, err
