@@ -20,9 +20,12 @@ type Result struct {
 	// Load is the 1000-flow load, Before and After the forwarder's status around it.
 	Load     *traffic.Result `json:"load"`
 	LoadRate int             `json:"load_rate"`
-	Before   *status.Status  `json:"before"`
-	After    *status.Status  `json:"after"`
-	Checks   []Check         `json:"checks"`
+	// LabDropped is what the client's and the server's ends of the wires dropped
+	// on the way to the gateway, because QEMU did not fetch it in time.
+	LabDropped [2]uint64      `json:"lab_dropped"`
+	Before     *status.Status `json:"before"`
+	After      *status.Status `json:"after"`
+	Checks     []Check        `json:"checks"`
 }
 
 // Ping is one run of ping.

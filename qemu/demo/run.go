@@ -36,7 +36,7 @@ type Options struct {
 	Seed    uint64
 	Console *os.File // gets a copy of the guest's console
 	// Keep is called, if set, with the gateway still running after the checks.
-	Keep   func(*gateway.Gateway)
+	Keep   func(*gateway.Gateway, *Result)
 	Report *progress.Reporter
 }
 
@@ -89,7 +89,13 @@ func Run(ctx context.Context, o Options) (r *Result, err error) {
 		}
 		err = errors.Join(err, step(o.Report, "switch the gateway off", func() (string, error) { return "", g.PowerOff(ctx) }))
 	}()
-	if err := traverse(ctx, o, r, g); err != nil {
+	err = traverse(ctx, o, r, g)
+	for i, h := range []*lab.Host{l.Client, l.Server} {
+		var derr error
+		r.LabDropped[i], derr = h.Dropped()
+		err = errors.Join(err, derr)
+	}
+	if err != nil {
 		if s, serr := g.Status(ctx); serr == nil { // so that the table shows where it stands
 			r.Boot, r.After = s.Boot, s.Forwarder
 		}
@@ -97,7 +103,7 @@ func Run(ctx context.Context, o Options) (r *Result, err error) {
 	}
 	r.check(l)
 	if o.Keep != nil {
-		o.Keep(g)
+		o.Keep(g, r)
 	}
 	return r, nil
 }

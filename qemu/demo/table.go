@@ -84,6 +84,9 @@ func (r *Result) traffic(t *table) {
 	}
 	if l := r.Load; l != nil {
 		t.row("load", toServer, fmt.Sprintf("%d flows, %d of them seen, %d frames/s, seed %d", l.Flows, l.FlowsSeen, r.LoadRate, l.Seed), fmt.Sprintf("%d of %d", l.Lost, l.Sent))
+		if n := r.LabDropped; n[0]+n[1] > 0 {
+			t.note("the lab itself dropped %d frames of the client and %d of the server: this machine is too busy", n[0], n[1])
+		}
 		for _, e := range l.Examples {
 			t.note("load: %s", e)
 		}
@@ -101,12 +104,14 @@ func (r *Result) tiers(t *table) {
 	for _, w := range r.Before.Workers {
 		old[w.ID] = w
 	}
-	punts, drops := map[string]uint64{}, map[string]uint64{}
+	punts, drops, allPunts, allDrops := map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
 	for _, w := range r.After.Workers {
 		o := old[w.ID]
 		t.row(fmt.Sprintf("worker %d", w.ID), fmt.Sprint(w.CPU), fmt.Sprint(w.RX-o.RX), fmt.Sprint(w.Forwarded-o.Forwarded), fmt.Sprint(w.Batches-o.Batches), fmt.Sprint(w.Polls-o.Polls))
 		add(punts, w.Punts, o.Punts)
 		add(drops, w.Drops, o.Drops)
+		add(allPunts, w.Punts, nil)
+		add(allDrops, w.Drops, nil)
 	}
 	oldPort := map[string]status.Port{}
 	for _, p := range r.Before.Ports {
@@ -114,23 +119,46 @@ func (r *Result) tiers(t *table) {
 	}
 	for _, p := range r.After.Ports {
 		add(punts, p.Punts, oldPort[p.Name].Punts)
+		add(allPunts, p.Punts, nil)
 	}
-	t.title("Left to the kernel or dropped", "during the load", "reason")
-	any := false
+	t.title("Not forwarded by workers", "during the load", "in all", "why")
+	none := true
 	for _, m := range []struct {
-		what string
-		n    map[string]uint64
-	}{{"to the kernel", punts}, {"dropped", drops}} {
-		for _, k := range keys(m.n) {
-			if m.n[k] > 0 {
-				t.row(m.what, fmt.Sprint(m.n[k]), k)
-				any = true
+		what      string
+		load, all map[string]uint64
+	}{{"left to the kernel", punts, allPunts}, {"dropped by Weir", drops, allDrops}, {"dropped before a worker", r.missed(r.Before, r.After), r.missed(nil, r.After)}} {
+		for _, k := range keys(m.all) {
+			if m.all[k] > 0 {
+				t.row(m.what, fmt.Sprint(m.load[k]), fmt.Sprint(m.all[k]), k)
+				none = false
 			}
 		}
 	}
-	if !any {
-		t.row("none", "0")
+	if none {
+		t.row("none", "0", "0")
 	}
+}
+
+// missed is what the kernel dropped between a port and its workers, by the
+// counters of AF_XDP sockets.
+func (r *Result) missed(before, after *status.Status) map[string]uint64 {
+	n := map[string]uint64{}
+	sum := func(s *status.Status, sign uint64) {
+		if s == nil {
+			return
+		}
+		for _, p := range s.Ports {
+			for _, k := range p.Sockets {
+				n["no room in the socket"] += sign * k.RXDropped
+				n["receive ring full"] += sign * k.RXRingFull
+				n["fill ring empty (may have been retried)"] += sign * k.FillEmpty
+				n["descriptor refused on transmission"] += sign * k.TXInvalid
+			}
+		}
+	}
+	sum(after, 1)
+	sum(before, ^uint64(0))
+	return n
 }
 
 func add(sum, after, before map[string]uint64) {

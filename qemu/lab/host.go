@@ -68,6 +68,22 @@ func (h *Host) setSysctl(name, value string) error {
 	return nil
 }
 
+// queueLen frames are two seconds of the highest rate the lab sends at.
+const queueLen = 10000
+
+// Dropped is how many frames the host's end of the wire has dropped on their
+// way to the gateway: the lab's own losses.
+func (h *Host) Dropped() (n uint64, err error) {
+	err = h.Do(func() error {
+		link, err := netlink.LinkByName(h.Interface)
+		if err == nil {
+			n = link.Attrs().Statistics.TxDropped
+		}
+		return err
+	})
+	return n, err
+}
+
 // configure gives the interface its addresses and routes; called in the
 // namespace, with the interface already there.
 func (h *Host) configure() error {
@@ -77,6 +93,11 @@ func (h *Host) configure() error {
 	}
 	if err := netlink.LinkSetHardwareAddr(link, h.MAC); err != nil {
 		return fmt.Errorf("set the MAC of %s: %w", h.Interface, err)
+	}
+	// A busy machine may not run QEMU for a second. A wire does not lose frames for
+	// that, so the tap, which makes its ring as long as the queue, shall not either.
+	if err := netlink.LinkSetTxQLen(link, queueLen); err != nil {
+		return fmt.Errorf("lengthen the queue of %s: %w", h.Interface, err)
 	}
 	lo, err := netlink.LinkByName("lo")
 	if err != nil {

@@ -60,6 +60,10 @@ func newRelay(name string) (*relay, *os.File, error) {
 		r.close()
 		return nil, nil, fmt.Errorf("packet socket on %s: %w", far, err)
 	}
+	// As long as a tap's queue, if the kernel lets a user namespace have that.
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, queueLen*1000) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, queueLen*1000) // capped, never refused
+	}
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_ALL), Ifindex: link.Attrs().Index}); err != nil {
 		r.close()
 		return nil, nil, fmt.Errorf("bind to %s: %w", far, err)

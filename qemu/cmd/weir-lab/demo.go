@@ -23,7 +23,8 @@ var demoCmd = command{
 			start := time.Now()
 			o := demo.Options{Image: a.image, NoTap: a.noTap, Seed: *seed, Console: a.log, Report: a.report}
 			if *keep {
-				o.Keep = func(g *gateway.Gateway) {
+				o.Keep = func(g *gateway.Gateway, r *demo.Result) {
+					r.Print(os.Stdout)
 					fmt.Fprintf(os.Stderr, "\n%s\nCtrl-C ends the lab.\n", howTo(g.Lab))
 					select {
 					case <-ctx.Done():
@@ -32,7 +33,7 @@ var demoCmd = command{
 				}
 			}
 			r, err := demo.Run(ctx, o)
-			if r != nil && r.Boot != nil {
+			if r != nil && r.Boot != nil && !*keep {
 				err = errors.Join(err, r.Print(os.Stdout))
 			}
 			if *out != "" {
