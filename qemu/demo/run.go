@@ -12,9 +12,10 @@ import (
 	"weir/qemu/traffic"
 )
 
+// Directions of an Iperf.
 const (
-	toServer = "client to server"
-	toClient = "server to client"
+	ToServer = "client to server"
+	ToClient = "server to client"
 )
 
 // What emulation on two busy cores carries without loss, with room to spare:
@@ -121,7 +122,7 @@ func traverse(ctx context.Context, o Options, r *Result, g *gateway.Gateway) err
 			return err
 		}
 	}
-	if err := iperfs(ctx, o, r, l, to); err != nil {
+	if err := iperfs(ctx, o, r, l); err != nil {
 		return err
 	}
 	s, err := g.Status(ctx)
@@ -149,23 +150,18 @@ func traverse(ctx context.Context, o Options, r *Result, g *gateway.Gateway) err
 	return context.Cause(ctx)
 }
 
-func iperfs(ctx context.Context, o Options, r *Result, l *lab.Lab, to [2]string) error {
-	stop, err := iperfServer(ctx, l.Server)
-	if err != nil {
-		return err
-	}
-	defer stop()
+func iperfs(ctx context.Context, o Options, r *Result, l *lab.Lab) error {
 	for _, i := range []Iperf{
-		{Protocol: "TCP", Family: 4, Direction: toServer}, {Protocol: "TCP", Family: 6, Direction: toClient},
-		{Protocol: "UDP", Family: 4, Direction: toServer, Asked: udpMbits}, {Protocol: "UDP", Family: 4, Direction: toClient, Asked: udpMbits},
-		{Protocol: "UDP", Family: 6, Direction: toServer, Asked: udpMbits}, {Protocol: "UDP", Family: 6, Direction: toClient, Asked: udpMbits},
+		{Protocol: "TCP", Family: 4, Direction: ToServer}, {Protocol: "TCP", Family: 6, Direction: ToClient},
+		{Protocol: "UDP", Family: 4, Direction: ToServer, Asked: udpMbits}, {Protocol: "UDP", Family: 4, Direction: ToClient, Asked: udpMbits},
+		{Protocol: "UDP", Family: 6, Direction: ToServer, Asked: udpMbits}, {Protocol: "UDP", Family: 6, Direction: ToClient, Asked: udpMbits},
 	} {
 		what := fmt.Sprintf("iperf3 %s, IPv%d, %s", i.Protocol, i.Family, i.Direction)
 		if i.Protocol == "UDP" {
 			what += fmt.Sprintf(", %d Mbit/s", udpMbits)
 		}
 		if err := step(o.Report, what, func() (string, error) {
-			m, err := iperf(ctx, l.Client, to[(i.Family-4)/2], i, seconds)
+			m, err := IperfRun(ctx, l.Client, l.Server, i, seconds)
 			if err != nil {
 				return "", err
 			}

@@ -73,7 +73,7 @@ func (r *Result) ports(t *table) {
 func (r *Result) traffic(t *table) {
 	t.title("Traffic", "", "result", "lost")
 	for _, p := range r.Pings {
-		t.row(fmt.Sprintf("ping IPv%d", p.Family), toServer, fmt.Sprintf("%s ms, TTL %v at the client", p.RTT, p.TTL), fmt.Sprintf("%d of %d", p.Sent-p.Received, p.Sent))
+		t.row(fmt.Sprintf("ping IPv%d", p.Family), ToServer, fmt.Sprintf("%s ms, TTL %v at the client", p.RTT, p.TTL), fmt.Sprintf("%d of %d", p.Sent-p.Received, p.Sent))
 	}
 	for _, i := range r.Iperf {
 		lost := "-"
@@ -83,7 +83,7 @@ func (r *Result) traffic(t *table) {
 		t.row(fmt.Sprintf("%s IPv%d", i.Protocol, i.Family), i.Direction, fmt.Sprintf("%.1f Mbit/s", i.Mbits), lost)
 	}
 	if l := r.Load; l != nil {
-		t.row("load", toServer, fmt.Sprintf("%d flows, %d of them seen, %d frames/s, seed %d", l.Flows, l.FlowsSeen, r.LoadRate, l.Seed), fmt.Sprintf("%d of %d", l.Lost, l.Sent))
+		t.row("load", ToServer, fmt.Sprintf("%d flows, %d of them seen, %d frames/s, seed %d", l.Flows, l.FlowsSeen, r.LoadRate, l.Seed), fmt.Sprintf("%d of %d", l.Lost, l.Sent))
 		if n := r.LabDropped; n[0]+n[1] > 0 {
 			t.note("the lab itself dropped %d frames of the client and %d of the server: this machine is too busy", n[0], n[1])
 		}

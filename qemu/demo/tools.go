@@ -52,11 +52,12 @@ func parsePing(out string) (Ping, error) {
 	return p, nil
 }
 
-// iperfServer runs until stop is called.
+// iperfServer runs one test's server until stop is called. Each test has its
+// own: between two tests iperf3 closes its socket, and refuses who is early.
 func iperfServer(ctx context.Context, at *lab.Host) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := &lockedBuffer{}
-	ended, err := at.Start(ctx, out, "iperf3", "-s", "--forceflush")
+	ended, err := at.Start(ctx, out, "iperf3", "-s", "-1", "--forceflush")
 	if err != nil {
 		cancel()
 		return nil, err
@@ -69,6 +70,7 @@ func iperfServer(ctx context.Context, at *lab.Host) (stop func(), err error) {
 			return nil, fmt.Errorf("iperf3 -s ended: %w\n%s", err, out)
 		case <-limit:
 			cancel()
+			<-ended
 			return nil, fmt.Errorf("iperf3 -s does not listen\n%s", out)
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -76,21 +78,28 @@ func iperfServer(ctx context.Context, at *lab.Host) (stop func(), err error) {
 	return func() { cancel(); <-ended }, nil
 }
 
-// iperf fills in what was measured; i says what to run.
-func iperf(ctx context.Context, from *lab.Host, to string, i Iperf, seconds int) (Iperf, error) {
+// IperfRun measures from the client's side; i says what, and comes back with
+// the figures filled in.
+func IperfRun(ctx context.Context, client, server *lab.Host, i Iperf, seconds int) (Iperf, error) {
+	stop, err := iperfServer(ctx, server)
+	if err != nil {
+		return i, err
+	}
+	defer stop()
+	to := server.Addr[(i.Family-4)/2].Addr().String()
 	args := []string{"iperf3", "-J", "-c", to, "-t", strconv.Itoa(seconds), "--connect-timeout", "5000"}
 	if i.Protocol == "UDP" {
 		// 1200 bytes fit any path; the default takes the TCP MSS, which is odd.
 		args = append(args, "-u", "-l", "1200", "-b", fmt.Sprintf("%gM", i.Asked))
 	}
-	if i.Direction == toClient {
+	if i.Direction == ToClient {
 		args = append(args, "-R")
 	}
 	// A connection that stalls would keep iperf3 for minutes.
 	limit := time.Duration(seconds)*time.Second + 20*time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %v", limit))
 	defer cancel()
-	out, err := from.Run(ctx, args...)
+	out, err := client.Run(ctx, args...)
 	if err != nil {
 		return i, err
 	}

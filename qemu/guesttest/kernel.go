@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"weir/qemu/demo"
 	"weir/qemu/gateway"
 	"weir/qemu/traffic"
 )
@@ -162,23 +163,20 @@ func neighbourUnknown(ctx context.Context, e *env) error {
 }
 
 // hostOffloads: the hosts leave checksums and segmentation to the tap, as any
-// virtual machine's host does; TCP both ways, with every option of a stack.
+// virtual machine's host does; TCP both ways, by both families.
 func hostOffloads(ctx context.Context, e *env) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended, err := e.server.Start(ctx, nil, "iperf3", "-s")
-	if err != nil {
+	if _, err := e.settled(ctx); err != nil {
 		return err
 	}
-	defer func() { cancel(); <-ended }()
-	for _, a := range e.server.Addr {
-		for _, way := range []string{"", "-R"} {
-			args := []string{"iperf3", "-c", a.Addr().String(), "-n", "4M", "--connect-timeout", "5000"}
-			if way != "" {
-				args = append(args, way)
-			}
-			if err := retry(ctx, func() error { _, err := e.client.Run(ctx, args...); return err }); err != nil {
+	for _, family := range []int{4, 6} {
+		for _, way := range []string{demo.ToServer, demo.ToClient} {
+			i, err := demo.IperfRun(ctx, e.client, e.server, demo.Iperf{Protocol: "TCP", Family: family, Direction: way}, 2)
+			if err != nil {
 				return err
+			}
+			e.log("TCP IPv%d, %s: %.1f Mbit/s", family, way, i.Mbits)
+			if i.Mbits == 0 {
+				return fmt.Errorf("TCP IPv%d, %s: nothing arrived", family, way)
 			}
 		}
 	}
