@@ -75,6 +75,7 @@ func (g *Program) SetPort(p Port) error {
 	if err := g.maps["port"].Put(uint32(0), v); err != nil {
 		return fmt.Errorf("port %s: write its XDP settings: %w", g.name, err)
 	}
+	g.name = p.Name
 	return nil
 }
 

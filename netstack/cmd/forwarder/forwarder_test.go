@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"sync"
@@ -225,6 +226,49 @@ func (l *lab) flaps() (n uint32) {
 		}
 	})
 	return n
+}
+
+// Two ports swap their names: their programs stay, and traffic goes on.
+func TestNamesSwap(t *testing.T) {
+	l := newLab(t, shape{lan: 1, wan: 1})
+	l.echo()
+	l.start("-port", "lan", "-port", "wan")
+	l.fast()
+	carries(t, l)
+	was := l.status().Ports
+	programs := l.programs()
+	l.router.do(func() {
+		a, err := netlink.LinkByName("lan")
+		ok(t, err)
+		b, err := netlink.LinkByName("wan")
+		ok(t, err)
+		ok(t, netlink.LinkSetName(a, "tmp"))
+		ok(t, netlink.LinkSetName(b, "lan"))
+		ok(t, netlink.LinkSetName(a, "wan"))
+	})
+	l.until("swapped", func(s *status.Status) bool {
+		return s.Ports[0].IfIndex == was[1].IfIndex && s.Ports[1].IfIndex == was[0].IfIndex
+	})
+	l.fast()
+	carries(t, l)
+	if now := l.programs(); !maps.Equal(now, programs) {
+		t.Errorf("programs by interface were %v and are %v", programs, now)
+	}
+}
+
+// programs are the ids of the XDP programs by interface index.
+func (l *lab) programs() map[int]uint32 {
+	ids := map[int]uint32{}
+	l.router.do(func() {
+		links, err := netlink.LinkList()
+		ok(l.t, err)
+		for _, k := range links {
+			if x := k.Attrs().Xdp; x != nil && x.Attached {
+				ids[k.Attrs().Index] = x.ProgId
+			}
+		}
+	})
+	return ids
 }
 
 // A port that goes away takes only itself along, and is carried again when it

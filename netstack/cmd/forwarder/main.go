@@ -98,7 +98,8 @@ func (p *plane) confirm(ctx context.Context, m *mirror.Mirror) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.C:
+		case now := <-t.C:
+			p.prune(now)
 		}
 		if ids := p.takeUsed(); len(ids) > 0 {
 			m.Confirm(ids)

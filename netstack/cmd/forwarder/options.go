@@ -16,7 +16,22 @@ const (
 	tierAuto   Tier = "auto"   // AF_XDP over native XDP if the driver has it, else the kernel
 	tierAFXDP  Tier = "afxdp"  // AF_XDP, over generic XDP if need be
 	tierKernel Tier = "kernel" // the kernel alone
+	// Known to the configuration and not in this build: such a port is the
+	// kernel's, rather than the whole gateway down.
+	tierXDP      Tier = "xdp"
+	tierAFPacket Tier = "afpacket"
 )
+
+// refusal says why a port of this tier is the kernel's, if it is.
+func (t Tier) refusal() string {
+	switch t {
+	case tierKernel:
+		return "tier = kernel in the configuration"
+	case tierXDP, tierAFPacket:
+		return fmt.Sprintf("tier = %s is not in this build: use auto or afxdp", t)
+	}
+	return ""
+}
 
 // portFlag is one -port LABEL[=TIER].
 type portFlag struct {
@@ -52,9 +67,7 @@ func parseOptions(args []string, out io.Writer) (*options, error) {
 			tier = string(tierAuto)
 		}
 		switch Tier(tier) {
-		case tierAuto, tierAFXDP, tierKernel:
-		case "xdp", "afpacket":
-			return fmt.Errorf("tier %q is not in this build: use auto, afxdp or kernel", tier)
+		case tierAuto, tierAFXDP, tierKernel, tierXDP, tierAFPacket:
 		default:
 			return fmt.Errorf("no such tier %q: use auto, afxdp or kernel", tier)
 		}

@@ -31,6 +31,7 @@ type plane struct {
 	punter  *xdp.Punter
 	maps    writer
 	ports   map[string]*port // carried, by interface name
+	orphans map[int]*port    // by interface index: programs whose interface is no port for now
 	unfit   map[string]string
 	crew    *crew
 	past    []stats.Tally // of earlier crews, by worker
@@ -48,13 +49,14 @@ type port struct {
 	driver  string
 	q       queues
 	prog    *xdp.Program
-	set     xdp.Port // what the program was told last
+	orphan  time.Time // since when its interface is no port; zero: it is one
+	set     xdp.Port  // what the program was told last
 	sockets []*socket
 }
 
 // newPlane makes the maps; nothing is on any port yet.
 func newPlane(o *options, log *slog.Logger) (*plane, error) {
-	p := &plane{opts: o, log: log, ports: map[string]*port{}, unfit: map[string]string{}, ready: make(chan struct{})}
+	p := &plane{opts: o, log: log, ports: map[string]*port{}, orphans: map[int]*port{}, unfit: map[string]string{}, ready: make(chan struct{})}
 	var err error
 	if p.eth, err = ethtool.NewEthtool(); err != nil {
 		return nil, fmt.Errorf("open an ethtool socket: %w", err)
@@ -119,7 +121,7 @@ func (o *port) want(s *snapshot.Snapshot) xdp.Port {
 	w := o.set
 	if int(o.id) < len(s.Ports) && s.Ports[o.id].IfIndex == o.ifindex {
 		sp := &s.Ports[o.id]
-		w.MAC, w.Fast4, w.Fast6 = sp.MAC, sp.Fast4, sp.Fast6
+		w.Name, w.MAC, w.Fast4, w.Fast6 = sp.Name, sp.MAC, sp.Fast4, sp.Fast6
 	} else {
 		w.Fast4, w.Fast6 = false, false
 	}
@@ -174,20 +176,18 @@ func find(s *snapshot.Snapshot, name string) (frame.PortID, int) {
 // kernel's, with the reason in unfit; it stops no other.
 func (p *plane) rebuild(s *snapshot.Snapshot) {
 	p.dismiss()
+	p.rename(s)
 	seen := map[string]place{}
 	clear(p.unfit)
 	for _, f := range p.opts.ports {
 		id, ifindex := find(s, f.name)
 		seen[f.name] = place{id, ifindex}
-		if o := p.ports[f.name]; o != nil && (o.ifindex != ifindex || ifindex == 0) {
-			p.drop(o)
-		}
 		if ifindex == 0 {
 			p.unfit[f.name] = "the port is not there"
 			continue
 		}
-		if f.tier == tierKernel {
-			p.unfit[f.name] = "tier = kernel in the configuration"
+		if why := f.tier.refusal(); why != "" {
+			p.unfit[f.name] = why
 			continue
 		}
 		if err := p.carry(f, &s.Ports[id], id); err != nil {
@@ -217,6 +217,57 @@ func (p *plane) rebuild(s *snapshot.Snapshot) {
 		p.drop(p.ports[pe.port])
 	}
 	p.crew.seen = seen
+}
+
+// rename finds each program its port again by interface index: a port that got
+// another name keeps its program, since attaching anew disturbs it. Programs
+// whose interface is gone, or is no port any more, come off a little later.
+func (p *plane) rename(s *snapshot.Snapshot) {
+	old := p.orphans
+	p.orphans = map[int]*port{}
+	for _, o := range p.ports {
+		old[o.ifindex] = o
+		o.orphan = time.Time{}
+	}
+	clear(p.ports)
+	for _, f := range p.opts.ports {
+		_, ifindex := find(s, f.name)
+		if o := old[ifindex]; o != nil && f.tier.refusal() == "" {
+			o.name, o.orphan = f.name, time.Time{}
+			p.ports[f.name] = o
+			delete(old, ifindex)
+		}
+	}
+	for _, o := range old {
+		if !o.orphan.IsZero() {
+			p.orphans[o.ifindex] = o
+			continue
+		}
+		off := o.set
+		off.Fast4, off.Fast6 = false, false
+		if err := o.tell(off); err != nil {
+			p.drop(o)
+			continue
+		}
+		o.orphan = time.Now()
+		p.orphans[o.ifindex] = o
+	}
+}
+
+// orphanTime is how long a program stays on an interface that is no port any
+// more: names are swapped by way of a third one.
+const orphanTime = 5 * time.Second
+
+// prune takes the programs off interfaces that are no ports for long.
+func (p *plane) prune(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, o := range p.orphans {
+		if now.Sub(o.orphan) > orphanTime {
+			p.drop(o)
+			delete(p.orphans, i)
+		}
+	}
 }
 
 // carry puts the steering program on a port, or finds it there.
@@ -261,14 +312,16 @@ func (p *plane) drop(o *port) {
 	if err := errors.Join(o.prog.Detach(), o.prog.Close()); err != nil {
 		p.log.Warn("cannot take the program off the port", "port", o.name, "err", err)
 	}
-	delete(p.ports, o.name)
+	if p.ports[o.name] == o {
+		delete(p.ports, o.name)
+	}
 }
 
 // sweep takes off what an earlier forwarder left on ports that are no longer
 // carried.
 func (p *plane) sweep() {
 	swept, err := xdp.Sweep(p.opts.bpffs, func(ifindex int) bool {
-		return slices.ContainsFunc(p.carried(), func(o *port) bool { return o.ifindex == ifindex })
+		return p.orphans[ifindex] != nil || slices.ContainsFunc(p.carried(), func(o *port) bool { return o.ifindex == ifindex })
 	})
 	if err != nil {
 		p.log.Warn("cannot clean up after an earlier forwarder", "err", err)
@@ -296,6 +349,9 @@ func (p *plane) stop() {
 	defer p.mu.Unlock()
 	p.dismiss()
 	for _, o := range p.carried() {
+		p.drop(o)
+	}
+	for _, o := range p.orphans {
 		p.drop(o)
 	}
 	if err := errors.Join(p.punter.Close(), p.tables.Close()); err != nil {
