@@ -60,12 +60,18 @@ func Run(ctx context.Context, o Options) (err error) {
 		{filepath.Join(tmp, "a"), 0o022, []string{"TZ=UTC", "LANG=C", "USER=alice"}},
 		{filepath.Join(tmp, "another", "and-longer", "folder"), 0o077, []string{"TZ=Pacific/Chatham", "LANG=de_DE.UTF-8", "USER=bob"}},
 	}
+	// Both copies before the first build, the second from the first: someone may be
+	// working in the source tree.
+	from := o.Root
+	for _, p := range places {
+		if err := o.prepare(p, from); err != nil {
+			return err
+		}
+		from = filepath.Join(p.dir, "tree")
+	}
 	var outs []string
 	for i, p := range places {
 		o.Report.Note("build %d of 2, in %s", i+1, p.dir)
-		if err := o.prepare(p); err != nil {
-			return err
-		}
 		out, err := o.build(ctx, p, "out")
 		if err != nil {
 			return err
@@ -94,8 +100,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// prepare copies the tree and fills the cache of a place.
-func (o *Options) prepare(p place) error {
+// prepare copies the tree at from, and fills the cache of a place.
+func (o *Options) prepare(p place, from string) error {
 	old := unix.Umask(p.umask)
 	defer unix.Umask(old)
 	for _, d := range []string{"tree", "tmp", "home"} {
@@ -103,7 +109,7 @@ func (o *Options) prepare(p place) error {
 			return err
 		}
 	}
-	if err := copyTree(o.Root, filepath.Join(p.dir, "tree")); err != nil {
+	if err := copyTree(from, filepath.Join(p.dir, "tree")); err != nil {
 		return err
 	}
 	for name, file := range o.Blobs {
