@@ -2,19 +2,19 @@ package fib
 
 import "slices"
 
-// edit is one call of With at work. Nodes that it made are its own, to be
-// changed in place until finish; all others are shared and copied first.
+// edit is one call of With at work. Nodes that it made are fresh, to be changed
+// in place until finish; all others are shared and copied first.
 type edit struct {
-	touched []*node
+	touched []*node // the fresh ones
 }
 
 // own returns n, or its copy, as a node that e may change.
 func (e *edit) own(n *node) *node {
-	if n.owner == e {
+	if n.fresh {
 		return n
 	}
 	c := *n
-	c.owner = e
+	c.fresh = true
 	c.entries, c.subs = slices.Clone(n.entries), slices.Clone(n.subs)
 	e.touched = append(e.touched, &c)
 	return &c
@@ -89,11 +89,10 @@ func (n *node) only(p prefix, depth int) *leaf {
 	return nil
 }
 
-// finish makes the touched nodes fit for look-ups. Their owner is gone after it:
-// nothing changes them again.
+// finish makes the touched nodes fit for look-ups. Nothing changes them again.
 func (e *edit) finish() {
 	for _, n := range e.touched {
-		n.owner = nil
+		n.fresh = false
 		if n.stale {
 			n.stale = false
 			n.entries = trim(n.entries)

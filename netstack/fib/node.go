@@ -28,8 +28,8 @@ type node struct {
 
 	// entries are the prefixes that end here, by index.
 	entries []entry
-	owner   *edit // who may change the node in place; nil or dead: nobody
-	stale   bool  // runs and values are behind entries; only under an owner
+	fresh   bool // made by the With at work and seen by nobody else: changed in place
+	stale   bool // fresh, and runs and values are behind entries
 }
 
 // sub is what lies behind one octet: a node, or the only prefix there.

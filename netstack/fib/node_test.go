@@ -88,7 +88,7 @@ func dumpNode(n *node, path string, root bool) string {
 			members++
 		}
 	}
-	if members != len(n.subs) || n.owner != nil || n.stale || !root && nodes == 0 && len(n.entries)+len(n.subs) < 2 {
+	if members != len(n.subs) || n.fresh || n.stale || !root && nodes == 0 && len(n.entries)+len(n.subs) < 2 {
 		panic("fib: a node breaks its rules: " + out)
 	}
 	return out
