@@ -165,7 +165,7 @@ func sameLink(a, b rtnl.Link) bool {
 func (m *Mirror) addressEvent(a rtnl.Address, gone bool) {
 	if gone {
 		delete(m.addrs, a)
-		m.routesMoved() // routes with it as preferred source go without an event (fib_sync_down_addr)
+		m.routesMoved() // routes with it as preferred source go; older kernels do not say so (fib_sync_down_addr)
 	} else {
 		m.addrs[a] = struct{}{}
 	}

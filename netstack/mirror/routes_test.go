@@ -270,7 +270,13 @@ func TestSilentFlush(t *testing.T) {
 	b.gets("192.0.2.1", "lan 19")
 	b.down("lan")
 	b.gets("192.0.2.1", "wan 22")
+}
 
+// TestSilentFlushBySource: so do those whose preferred source goes.
+func TestSilentFlushBySource(t *testing.T) {
+	b := newBed(t, nil)
+	b.neigh("10.2.0.2 wan 02:00:00:00:00:22 permanent")
+	b.add("192.0.2.0/24 via 10.2.0.2 metric 2")
 	b.addr("10.2.0.77/32 wan")
 	b.add("192.0.2.0/24 via 10.2.0.2 metric 1 src 10.2.0.77 mtu 1300")
 	b.gets("192.0.2.1", "wan 22 mtu 1300")

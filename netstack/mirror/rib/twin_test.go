@@ -422,6 +422,12 @@ func (r *idRule) check(t *testing.T, b *RIB, res Result) {
 		now[id] = k
 	}
 	r.keys = now
+	if used := len(b.hops.ids); used != len(now) {
+		t.Fatalf("%d next hops are kept, %d are referred to", used, len(now))
+	}
+	if free := len(b.hops.free); free+len(now)+int(fixedHops) != len(b.hops.all) {
+		t.Fatalf("of %d next hops %d are referred to and %d free", len(b.hops.all), len(now), free)
+	}
 	if res.NextHops[0] != (snapshot.NextHop{}) {
 		t.Fatalf("next hop 0 is %+v", res.NextHops[0])
 	}
