@@ -112,6 +112,11 @@ func Run(ctx context.Context, o Options) (r *Result, err error) {
 // traverse sends all the traffic.
 func traverse(ctx context.Context, o Options, r *Result, g *gateway.Gateway) error {
 	l := g.Lab
+	if err := step(o.Report, "wait until client and server reach each other", func() (string, error) {
+		return "", g.WaitReachable(ctx)
+	}); err != nil {
+		return err
+	}
 	to := [2]string{l.Server.Addr[0].Addr().String(), l.Server.Addr[1].Addr().String()}
 	for i, family := range []int{4, 6} {
 		if err := step(o.Report, fmt.Sprintf("ping IPv%d, client to server", family), func() (string, error) {

@@ -98,7 +98,10 @@ func (o Options) run(ctx context.Context, r run) (passed, failed int, err error)
 	s := o.Report.Begin(0, "boot %s (%s)", o.Image.Board.Name, r.name)
 	gw, err := gateway.Start(ctx, g)
 	if err == nil {
-		if err = gw.WaitUp(ctx); err != nil {
+		if err = gw.WaitUp(ctx); err == nil {
+			err = gw.WaitReachable(ctx)
+		}
+		if err != nil {
 			err = errors.Join(err, gw.Close())
 		}
 	}
