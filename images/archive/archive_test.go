@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -195,6 +197,41 @@ func TestNoNetwork(t *testing.T) {
 	err = archive.New("no url\x7f").Fetch(t.Context(), "x", -1, new(bytes.Buffer))
 	if err == nil || !strings.Contains(err.Error(), "is no URL: correct DEBIAN_MIRROR") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestKeyring(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":   {"", "it holds no key"},
+		"no keys": {"this is not a keyring", "reinstall debian-archive-keyring, or set DEBIAN_KEYRING"},
+	} {
+		file := filepath.Join(t.TempDir(), "keys.gpg")
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("DEBIAN_KEYRING", file)
+		_, err := archive.ReadKeyring()
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	t.Setenv("DEBIAN_KEYRING", filepath.Join(t.TempDir(), "none"))
+	if _, err := archive.ReadKeyring(); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "install debian-archive-keyring, or set DEBIAN_KEYRING") {
+		t.Errorf("error %v", err)
+	}
+	// And one with a key.
+	file := filepath.Join(t.TempDir(), "keys.gpg")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := archivetest.New(t, "trixie").Keys[0].Serialize(f); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	t.Setenv("DEBIAN_KEYRING", file)
+	if keys, err := archive.ReadKeyring(); err != nil || len(keys) != 1 {
+		t.Errorf("%d keys, %v", len(keys), err)
 	}
 }
 

@@ -1,9 +1,9 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 )
@@ -15,28 +15,12 @@ type Keyring = openpgp.EntityList
 // DEBIAN_KEYRING names another file.
 const DefaultKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// ReadKeyring reads a keyring file, and the keys of newer releases that Debian
-// keeps in files of their own beside it.
+// ReadKeyring reads the keys that may sign the archive.
 func ReadKeyring() (Keyring, error) {
 	if file := os.Getenv("DEBIAN_KEYRING"); file != "" {
 		return readKeys(file)
 	}
-	keys, err := readKeys(DefaultKeyring)
-	if err != nil {
-		return nil, err
-	}
-	single, err := filepath.Glob(filepath.Join(filepath.Dir(DefaultKeyring), "debian-archive-*-*.gpg"))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range single {
-		more, err := readKeys(file)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, more...)
-	}
-	return keys, nil
+	return readKeys(DefaultKeyring)
 }
 
 func readKeys(file string) (Keyring, error) {
@@ -46,6 +30,9 @@ func readKeys(file string) (Keyring, error) {
 	}
 	defer f.Close()
 	keys, err := openpgp.ReadKeyRing(f)
+	if err == nil && len(keys) == 0 {
+		err = errors.New("it holds no key")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("keyring %s: reinstall debian-archive-keyring, or set DEBIAN_KEYRING: %w", file, err)
 	}

@@ -56,16 +56,24 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no lock file: make one with weir-image lock -update: %w", err)
 	}
+	f, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("lock file %s: %w: restore it from version control, or make it anew with weir-image lock -update", path, err)
+	}
+	return f, nil
+}
+
+func parse(b []byte) (*File, error) {
 	f := new(File)
 	if err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(f); err != nil {
-		return nil, fmt.Errorf("lock file %s: %w", path, err)
+		return nil, err
 	}
 	if f.Suite == "" {
-		return nil, fmt.Errorf("lock file %s names no suite: restore it from version control", path)
+		return nil, errors.New("it names no suite")
 	}
 	for _, p := range f.Pins {
 		if err := p.check(); err != nil {
-			return nil, fmt.Errorf("lock file %s: package %s: %w: restore it from version control, or make it anew with weir-image lock -update", path, p.Name, err)
+			return nil, fmt.Errorf("package %s: %w", p.Name, err)
 		}
 	}
 	return f, nil

@@ -59,7 +59,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no version", "version = '1-1'", "version = ''", "for, name, arch or version is missing"},
 		{"snapshot", "20261121T211544Z", "yesterday", `snapshot "yesterday" is no time`},
 		{"unknown key", "size = 10", "size = 10\ncolour = 'red'", "strict mode"},
-		{"no suite", "suite = 'trixie'", "", "names no suite"},
+		{"no suite", "suite = 'trixie'", "", "it names no suite"},
 		{"conflict marks", "suite", "<<<<<<< ours\nsuite", "lock file " + path},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,4 +78,23 @@ func TestReadRefuses(t *testing.T) {
 	if _, err := Read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "weir-image lock -update") {
 		t.Errorf("missing file: %v", err)
 	}
+}
+
+// What is accepted is whole: nothing that is fetched or opened by it can be
+// outside an archive or without a hash.
+func FuzzParse(f *testing.F) {
+	f.Add("suite = 'x'\n[[package]]\nfor='a'\nname='b'\narch='c'\nversion='1'\nfile='p/q.deb'\nsize=1\nsha256='" + strings.Repeat("ab", 32) + "'\nsnapshot='20261121T211544Z'\n")
+	f.Add("suite = 'x'\n[[package]]\nfile='../q'")
+	f.Add("suite")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := parse([]byte(text))
+		if err != nil {
+			return
+		}
+		for _, p := range l.Pins {
+			if len(p.SHA256) != 64 || p.Size <= 0 || strings.HasPrefix(p.File, "/") || strings.Contains(p.File, "..") {
+				t.Errorf("accepted %+v", p)
+			}
+		}
+	})
 }
