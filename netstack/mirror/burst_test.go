@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net/netip"
 	"sync/atomic"
 	"testing"
@@ -62,7 +63,7 @@ func count4(s *snapshot.Snapshot) int {
 }
 
 func TestBurst(t *testing.T) {
-	const n = 20000
+	const n = burst
 	b := newBed(t, nil)
 	b.neigh("10.2.0.2 wan 02:00:00:00:00:22 permanent")
 	b.neigh("10.1.0.2 lan 02:00:00:00:00:12 permanent")
@@ -79,7 +80,7 @@ func TestBurst(t *testing.T) {
 	}
 	start = time.Now()
 	b.routes(unix.RTM_NEWROUTE, replace, 0, n, "10.1.0.2", 0)
-	b.gets("10.64.78.31", "lan 12") // the last one: 20,000 is 78 * 256 + 32
+	b.gets(fmt.Sprintf("10.64.%d.%d", (n-1)>>8, (n-1)&255), "lan 12") // the last one
 	replaced := time.Since(start)
 	b.gets("10.64.1.1", "lan 12")
 	start = time.Now()

@@ -9,6 +9,10 @@ import (
 	"weir/netstack/snapshot"
 )
 
+// keepDirty is the most changes whose bookkeeping is kept for the next Commit: a
+// hundred thousand would hold some eight MiB for good.
+const keepDirty = 4096
+
 // Commit works out everything that changed since the last Commit. The cost is
 // that of what changed, not of the tables' size, except that a change of any next
 // hop copies the list of next hops.
@@ -36,8 +40,12 @@ func (r *RIB) Commit() Result {
 		}
 		changed = append(changed, p)
 	}
-	r.dirtyOrder = r.dirtyOrder[:0]
-	clear(r.dirty)
+	if len(r.dirtyOrder) > keepDirty {
+		r.dirtyOrder, r.dirty = nil, make(map[netip.Prefix]struct{})
+	} else {
+		r.dirtyOrder = r.dirtyOrder[:0]
+		clear(r.dirty)
+	}
 	if len(changes) > 0 {
 		r.table = r.table.With(changes)
 	}

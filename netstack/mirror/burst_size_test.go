@@ -1,0 +1,5 @@
+//go:build amd64
+
+package mirror
+
+const burst = 20000
