@@ -40,17 +40,18 @@ func Default() (string, error) {
 
 // Open makes the folder if need be and finds out whether it can be written.
 func Open(dir string) (*Cache, error) {
-	for _, d := range []string{"sha256", "derived"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+	c := &Cache{dir: dir}
+	for _, half := range []string{blobs, derived} {
+		if err := os.MkdirAll(filepath.Join(dir, half), 0o755); err != nil {
 			return nil, fmt.Errorf("cache folder %s cannot be made: change its permissions, or name another with -cache: %w", dir, err)
 		}
+		f, err := c.openLock(half)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("cache folder %s cannot be written: change its permissions, or name another with -cache: %w", dir, err)
-	}
-	f.Close()
-	return &Cache{dir: dir}, nil
+	return c, nil
 }
 
 // Dir is the cache's folder.
@@ -59,9 +60,9 @@ func (c *Cache) Dir() string { return c.dir }
 // Path is where the file with this SHA-256 (64 hexadecimal digits) is kept.
 func (c *Cache) Path(sum string) string {
 	if len(sum) < 2 {
-		return filepath.Join(c.dir, "sha256", "invalid")
+		return filepath.Join(c.dir, blobs, "invalid")
 	}
-	return filepath.Join(c.dir, "sha256", sum[:2], sum)
+	return filepath.Join(c.dir, blobs, sum[:2], sum)
 }
 
 // Get gives the path of the file with this SHA-256, after reading it to see that
@@ -93,7 +94,7 @@ func (c *Cache) Ensure(ctx context.Context, sum string, fetch func(io.Writer) er
 	if !errors.Is(err, ErrMissing) {
 		return path, err
 	}
-	release, err := c.lock(ctx)
+	release, err := c.lock(ctx, blobs)
 	if err != nil {
 		return "", err
 	}

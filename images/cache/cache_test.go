@@ -38,12 +38,12 @@ func writes(s string) func(io.Writer) error {
 	}
 }
 
-// files is every file of the cache but the lock.
+// files is every file of the cache but the locks.
 func files(t *testing.T, c *Cache) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(c.dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != "lock" {
+		if err == nil && !d.IsDir() && filepath.Ext(p) != ".lock" {
 			out = append(out, p)
 		}
 		return err
@@ -266,9 +266,21 @@ func TestSecondRunWaits(t *testing.T) {
 	}
 }
 
+// A download does not wait for a compiler.
+func TestHalvesDoNotWaitForEachOther(t *testing.T) {
+	c := open(t)
+	_, err := c.Derive(t.Context(), []string{"slow"}, func(w io.Writer) error {
+		_, err := c.Ensure(t.Context(), sha("hello"), writes("hello"))
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	c := open(t)
-	release, err := c.lock(t.Context())
+	release, err := c.lock(t.Context(), blobs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,10 +305,10 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	}
 	// And one whose folders exist.
 	c := open(t)
-	if err := os.Remove(filepath.Join(c.dir, "lock")); err != nil {
+	if err := os.Remove(filepath.Join(c.dir, "derived.lock")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(c.dir, "lock"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(c.dir, "derived.lock"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(c.dir); err == nil || !strings.Contains(err.Error(), "cannot be written") {

@@ -27,11 +27,11 @@ func (d *Derived) Close() error { return d.f.Close() }
 // before. inputs are everything that the bytes depend on, the step's own name
 // and version included: the key is their hash. A damaged result is made anew.
 func (c *Cache) Derive(ctx context.Context, inputs []string, make func(io.Writer) error) (*Derived, error) {
-	path := filepath.Join(c.dir, "derived", key(inputs))
+	path := filepath.Join(c.dir, derived, key(inputs))
 	if d, err := openDerived(path); err == nil {
 		return d, nil
 	}
-	release, err := c.lock(ctx)
+	release, err := c.lock(ctx, derived)
 	if err != nil {
 		return nil, err
 	}

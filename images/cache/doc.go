@@ -5,7 +5,7 @@
 //	derived/SUM       results of slow steps (an unpacked package, a compiled
 //	                  busybox) by a hash of all their inputs, each with its own
 //	                  check sum at the end
-//	lock              held by the one process that adds to the cache
+//	*.lock            held by the one process that adds to a half of the cache
 //
 // Nothing in it is ever trusted by its name: every read is checked first.
 // Nothing is half-written: files appear by rename, and what an interrupted

@@ -15,12 +15,19 @@ import (
 // waited for together with a context.
 const pollEvery = 100 * time.Millisecond
 
-// lock makes this the one process that adds to the cache, waiting for the
-// present one. The kernel gives the lock back when a process dies.
-func (c *Cache) lock(ctx context.Context) (release func(), err error) {
-	f, err := os.OpenFile(filepath.Join(c.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
+// The two halves of the cache. Each has a lock of its own, so that a download
+// does not wait for somebody's compiler.
+const (
+	blobs   = "sha256"
+	derived = "derived"
+)
+
+// lock makes this the one process that adds to a half of the cache, waiting for
+// the present one. The kernel gives the lock back when a process dies.
+func (c *Cache) lock(ctx context.Context, half string) (release func(), err error) {
+	f, err := c.openLock(half)
 	if err != nil {
-		return nil, fmt.Errorf("cache folder %s cannot be written: change its permissions, or name another with -cache: %w", c.dir, err)
+		return nil, err
 	}
 	told := false
 	for {
@@ -48,6 +55,14 @@ func (c *Cache) lock(ctx context.Context) (release func(), err error) {
 		fmt.Fprintf(f, "process %d\n", os.Getpid())
 	}
 	return func() { f.Close() }, nil
+}
+
+func (c *Cache) openLock(half string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(c.dir, half+".lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cache folder %s cannot be written: change its permissions, or name another with -cache: %w", c.dir, err)
+	}
+	return f, nil
 }
 
 func holder(path string) string {

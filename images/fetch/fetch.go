@@ -70,15 +70,15 @@ func (s *Sources) Package(ctx context.Context, pin lock.Pin) (string, error) {
 	}
 	if gone {
 		return "", fmt.Errorf("%s %s for %s is pinned and no longer on %s: %s: %w",
-			pin.Name, pin.Version, pin.Arch, strings.Join(urls, " or "), s.ways(), archive.ErrGone)
+			pin.Name, pin.Version, pin.Arch, strings.Join(urls, " or "), ways(pin), archive.ErrGone)
 	}
 	return "", errors.Join(errs...)
 }
 
 // ways is what the user can do about a pin that is gone.
-func (s *Sources) ways() string {
-	return "set DEBIAN_SNAPSHOT to the base URL of a snapshot archive that has " +
-		"archive/debian/TIME below it, give a cache that has the file with -cache, " +
+func ways(pin lock.Pin) string {
+	return "set DEBIAN_SNAPSHOT to the base URL of a snapshot archive that has archive/debian/" +
+		pin.Snapshot + " below it, give a cache that has the file with -cache, " +
 		"move the lock with weir-image lock -update, or build with the newest version, unlocked, with -any-version"
 }
 
