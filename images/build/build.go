@@ -127,6 +127,9 @@ func (o *Options) compile(ctx context.Context, tools *gobuild.Toolchain) (map[st
 		pkgs = append(pkgs, p.pkg)
 		names = append(names, path.Base(p.pkg))
 	}
+	if len(pkgs) == 0 {
+		return nil, nil
+	}
 	stage := o.Report.Begin(0, "compile %s for %s", strings.Join(names, ", "), o.Board.Arch)
 	own, err := tools.Programs(ctx, o.Board.Arch, o.Version, pkgs)
 	stage.Finish(err)
