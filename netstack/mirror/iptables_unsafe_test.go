@@ -27,7 +27,7 @@ func TestIPTables(t *testing.T) {
 	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_IP, getInfo,
 		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
 	if errno == unix.ENOPROTOOPT || errno == unix.ENOENT {
-		t.Skip("the kernel has no iptables filter table: the same test runs in the guests, whose kernel has")
+		t.Skip("the kernel has no iptables table (its module iptable_filter is not loaded)")
 	}
 	if errno != 0 {
 		t.Fatal(errno)

@@ -42,7 +42,7 @@ func TestOracle(t *testing.T) {
 	for range 300 {
 		o.change()
 	}
-	enough := 2500
+	enough := burst / 8
 	if testing.Short() {
 		enough = 250
 	}

@@ -24,56 +24,53 @@ import (
 type reason struct {
 	name    string
 	do      func(*bed)
-	undo    func(*bed)
-	lan     string // words that lan's reasons must have; "": lan stays without
-	slow4   bool   // lan is slow for IPv4
+	undo    func(*bed) // nil: the kernel itself never forgets it
+	lan     string     // words that lan's reasons must have; "": lan stays without
+	slow4   bool       // lan is slow for IPv4
 	slow6   bool
 	wanSlow bool // wan is too
 	// outSlow: nothing may leave by wan.
 	outSlow bool
-	forever bool // the kernel itself never forgets it
 }
 
+// TestPolicy makes and ends each reason in turn on one router, which is wholly
+// fast in between.
 func TestPolicy(t *testing.T) {
-	reasons := slices.Concat(settingReasons, ruleReasons, netfilterReasons, tcReasons, linkReasons)
-	for _, r := range reasons {
-		t.Run(r.name, func(t *testing.T) {
-			b := newBed(t, nil)
-			b.neigh("10.2.0.2 wan 02:00:00:00:00:02 permanent")
-			b.add("0.0.0.0/0 via 10.2.0.2")
-			fast := func(s *snapshot.Snapshot) bool {
-				nh, ok := hop(s, "192.0.2.1")
-				for _, p := range s.Ports {
-					if !p.Fast4 || !p.Fast6 || len(p.Slow) > 0 {
-						return false
-					}
-				}
-				return ok && nh.Kind == snapshot.KindForward
+	b := newBed(t, nil)
+	b.neigh("10.2.0.2 wan 02:00:00:00:00:02 permanent")
+	b.add("0.0.0.0/0 via 10.2.0.2")
+	fast := func(s *snapshot.Snapshot) bool {
+		nh, ok := hop(s, "192.0.2.1")
+		for _, p := range s.Ports {
+			if !p.Fast4 || !p.Fast6 || len(p.Slow) > 0 {
+				return false
 			}
-			b.wait("everything is fast at first", fast)
-			read := b.m.Stats().Policies
-			r.do(b)
-			if r.lan == "" {
-				b.wait("the mirror has looked again", func(*snapshot.Snapshot) bool { return b.m.Stats().Policies > read })
+		}
+		return ok && nh.Kind == snapshot.KindForward
+	}
+	b.wait("everything is fast at first", fast)
+	for _, r := range slices.Concat(settingReasons, ruleReasons, netfilterReasons, tcReasons, linkReasons, foreverReasons) {
+		read := b.m.Stats().Policies
+		r.do(b)
+		if r.lan == "" {
+			b.wait(r.name+": the mirror has looked again", func(*snapshot.Snapshot) bool { return b.m.Stats().Policies > read })
+		}
+		b.wait(r.name+": it takes effect", func(s *snapshot.Snapshot) bool {
+			lan, wan := s.Ports[0], s.Ports[1]
+			nh, _ := hop(s, "192.0.2.1")
+			words := strings.Join(lan.Slow, "\n")
+			if r.outSlow {
+				words = strings.Join(wan.Slow, "\n")
 			}
-			b.wait("the reason takes effect", func(s *snapshot.Snapshot) bool {
-				lan, wan := s.Ports[0], s.Ports[1]
-				nh, _ := hop(s, "192.0.2.1")
-				words := strings.Join(lan.Slow, "\n")
-				if r.outSlow {
-					words = strings.Join(wan.Slow, "\n")
-				}
-				return lan.Fast4 != r.slow4 && lan.Fast6 != r.slow6 &&
-					(wan.Fast4 && wan.Fast6) != r.wanSlow &&
-					strings.Contains(words, r.lan) && (words == "") == (r.lan == "") &&
-					(nh.Kind == snapshot.KindKernel && nh.Reason == frame.ReasonOutSlow) == r.outSlow
-			})
-			if r.forever {
-				return
-			}
-			r.undo(b)
-			b.wait("everything is fast again", fast)
+			return lan.Fast4 != r.slow4 && lan.Fast6 != r.slow6 &&
+				(wan.Fast4 && wan.Fast6) != r.wanSlow &&
+				strings.Contains(words, r.lan) && (words == "") == (r.lan == "") &&
+				(nh.Kind == snapshot.KindKernel && nh.Reason == frame.ReasonOutSlow) == r.outSlow
 		})
+		if r.undo != nil {
+			r.undo(b)
+			b.wait(r.name+": everything is fast again", fast)
+		}
 	}
 }
 
@@ -141,8 +138,11 @@ var ruleReasons = []reason{
 		lan: "xfrm blocks fwd by default", slow4: true, slow6: true, wanSlow: true},
 	{name: "realms", do: func(b *bed) { b.add("198.51.100.0/24 via 10.2.0.2 realm 5") }, undo: func(b *bed) { b.del("198.51.100.0/24 via 10.2.0.2 realm 5") },
 		lan: "ipv4: routes with realms", slow4: true, wanSlow: true},
+}
+
+var foreverReasons = []reason{
 	{name: "local route by hand", do: func(b *bed) { b.add("198.51.100.0/24 dev lo table 255 type local") },
-		lan: "ipv4: local routes were added by hand", slow4: true, wanSlow: true, forever: true},
+		lan: "ipv4: local routes were added by hand", slow4: true, wanSlow: true},
 }
 
 func xfrmPolicy() *netlink.XfrmPolicy {
@@ -307,7 +307,7 @@ var linkReasons = []reason{
 	{name: "bridge port", do: func(b *bed) {
 		b.must(netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "br0"}}))
 		b.must(netlink.LinkSetMaster(b.link("lan"), b.link("br0")))
-	}, undo: func(b *bed) { b.must(netlink.LinkSetNoMaster(b.link("lan"))) },
+	}, undo: func(b *bed) { b.must(netlink.LinkDel(b.link("br0"))) },
 		lan: "belongs to br0", slow4: true, slow6: true},
 	{name: "macvlan on top", do: func(b *bed) {
 		b.must(netlink.LinkAdd(&netlink.Macvlan{LinkAttrs: netlink.LinkAttrs{Name: "mv0", ParentIndex: b.index("lan")}, Mode: netlink.MACVLAN_MODE_BRIDGE}))
