@@ -22,6 +22,10 @@ const (
 	memory = 1024
 )
 
+// loadFirst are modules that a user's tool loads by name, before it asks the
+// kernel (iptables does); everything else the kernel asks for itself.
+var loadFirst = []string{"iptable_filter", "ip6table_filter"}
+
 // Options of Run.
 type Options struct {
 	Image    *gateway.Image
@@ -78,6 +82,9 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 			return err
 		}
 		if err := g.WaitUp(ctx); err != nil {
+			return errors.Join(err, g.Close())
+		}
+		if _, err := g.Agent.Run(ctx, append([]string{"/sbin/modprobe", "--"}, loadFirst...)...); err != nil {
 			return errors.Join(err, g.Close())
 		}
 		return nil
