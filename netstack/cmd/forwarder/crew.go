@@ -58,8 +58,9 @@ type portError struct {
 func (e *portError) Error() string { return e.err.Error() }
 func (e *portError) Unwrap() error { return e.err }
 
-// handOver bounds the frames under way between two workers: a few batches.
-const handOver = 4 * frame.BatchSize
+// handOver bounds the frames under way between two workers: what arrives in the
+// time that a busy machine keeps the receiving one waiting, half a TX ring.
+const handOver = 1024
 
 // hire makes and starts workers for the carried ports: as many as there are
 // CPUs, but no more than the widest port has RX queues.
@@ -84,13 +85,18 @@ func (p *plane) hire(s *snapshot.Snapshot) (_ *crew, err error) {
 	if p.opts.workers > 0 {
 		n = min(p.opts.workers, wide)
 	}
-	size := frameSize(mtu)
+	size, frames := frameSize(mtu), p.opts.frames
+	for _, o := range ports {
+		if o.q.tx < n { // some worker lends frames to others
+			frames = p.opts.frames + (n-1)*handOver
+		}
+	}
 	for i := range n {
 		m := &member{id: i, cpu: -1}
 		if p.opts.cpus {
 			m.cpu = cpus[i%len(cpus)]
 		}
-		if m.frames, err = umem.New(p.opts.frames, size); err != nil {
+		if m.frames, err = umem.New(frames, size); err != nil {
 			return nil, fmt.Errorf("worker %d: %w", i, err)
 		}
 		c.members = append(c.members, m)

@@ -44,8 +44,14 @@ func carries(t *testing.T, l *lab) *status.Status {
 		t.Errorf("workers forwarded %d frames, the kernel took %d: %+v", w, k, after.Ports)
 	}
 	for _, x := range after.Workers {
-		if len(x.Drops) != 0 {
-			t.Errorf("worker %d dropped %v", x.ID, x.Drops)
+		// A stream fills what stands between two workers when the second one has to
+		// wait for its CPU: such drops are named, few, and TCP's to repair.
+		drops := maps.Clone(x.Drops)
+		if drops["no-buffer"]*20 < x.HandedOver {
+			delete(drops, "no-buffer")
+		}
+		if len(drops) != 0 {
+			t.Errorf("worker %d dropped %v, handed over %d", x.ID, x.Drops, x.HandedOver)
 		}
 	}
 	return after
