@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"weir/images/progress"
 	"weir/qemu/agent"
 	"weir/qemu/gateway"
@@ -18,6 +20,9 @@ import (
 const (
 	// packageLimit is what one package may take; the slowest needs a tenth.
 	packageLimit = 6 * time.Minute
+	// atATime packages run together, as many as the boards have CPUs: many wait
+	// for the kernel's timers. `go test ./...` does so too.
+	atATime = 2
 	// memory in MB: the image, and the test binaries twice while the kernel unpacks.
 	memory = 1024
 )
@@ -92,10 +97,15 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 		return false, err
 	}
 	sum := &summary{out: o.Out, exclusions: ex, strict: os.Getenv("CI") == "true"}
-	for _, s := range suites {
-		if err := o.one(ctx, g, s, sum); err != nil {
-			return false, errors.Join(err, g.Close())
+	if err := stage(o.Report, fmt.Sprintf("run %d packages in the guest, %d at a time", len(suites), atATime), func() error {
+		group, gctx := errgroup.WithContext(ctx)
+		group.SetLimit(atATime)
+		for _, s := range suites {
+			group.Go(func() error { return one(gctx, g, s, sum) })
 		}
+		return group.Wait()
+	}); err != nil {
+		return false, errors.Join(err, g.Close())
 	}
 	if err := g.PowerOff(ctx); err != nil {
 		return false, err
@@ -104,8 +114,7 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 }
 
 // one runs a package in the guest.
-func (o Options) one(ctx context.Context, g *gateway.Gateway, s *suite, sum *summary) error {
-	st := o.Report.Begin(0, "%s", s.pkg)
+func one(ctx context.Context, g *gateway.Gateway, s *suite, sum *summary) error {
 	start := time.Now()
 	argv := []string{"./run.test", "-test.v=test2json", "-test.timeout=" + packageLimit.String()}
 	if len(s.excluded) > 0 {
@@ -115,7 +124,6 @@ func (o Options) one(ctx context.Context, g *gateway.Gateway, s *suite, sum *sum
 		Env:     []string{"CI=" + os.Getenv("CI"), "HOME=/tmp", "TMPDIR=/tmp"},
 		Timeout: packageLimit + 10*time.Second,
 	})
-	st.Finish(err)
 	if err != nil && r.Error == "" { // the way there broke
 		return fmt.Errorf("%s: %w; the guest's console ended with:%s", s.pkg, err, g.Console.Tail())
 	}

@@ -5,13 +5,15 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"weir/qemu/agent"
 )
 
-// summary judges and counts.
+// summary judges and counts; several packages may end at a time.
 type summary struct {
+	mu         sync.Mutex
 	out        io.Writer
 	exclusions []exclusion
 	strict     bool // a skip is a failure
@@ -24,6 +26,8 @@ type summary struct {
 
 // add judges a package by what its binary printed.
 func (m *summary) add(s *suite, r agent.Response, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	var faults []string
 	var ran []string
 	for _, v := range parse(string(r.Stdout)) {
