@@ -58,6 +58,7 @@ func (b *boot) startShell(tty string) error {
 	}
 	_, err := b.super.Start(supervise.Service{
 		Name: "shell-" + tty, Argv: argv, Env: console.Env(tty), TTY: "/dev/" + tty, Quiet: true,
+		StopWithin: 200 * time.Millisecond, // an interactive shell ignores SIGTERM, and has nothing to save
 	})
 	return err
 }

@@ -144,7 +144,9 @@ func (u *unit) end(p Process) {
 	case <-p.Done():
 		return
 	case <-time.After(u.svc.stopWithin()):
-		u.log("did not end within %v: killing it", u.svc.stopWithin())
+		if !u.svc.Quiet {
+			u.log("did not end within %v: killing it", u.svc.stopWithin())
+		}
 	case <-u.kill:
 	}
 	p.Kill()
