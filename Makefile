@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS     ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo qemu test image repro fuzz lint generate
+.PHONY: help demo qemu test hard image repro fuzz lint generate
 
 help: ## lists the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | expand -t 12
@@ -23,6 +23,10 @@ qemu: ## the same machine with a console to play with [BOARD=qemu-arm64|qemu-arm
 test: ## unit, namespace and guest tests
 	@scripts/setup test
 	@scripts/test
+
+hard: ## race detector, frame ownership, and everything that might bring PID 1 down
+	@scripts/setup test
+	@scripts/hard
 
 image: ## builds the image of BOARD into OUT [BOARD=qemu-arm64] [OUT=build/BOARD]
 	@scripts/setup demo

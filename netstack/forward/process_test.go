@@ -80,7 +80,7 @@ func grammar(r *rand.Rand, s *snapshot.Snapshot, in frame.PortID) *snaptest.Gram
 		Odd4:    addrs4("192.168.1.1", "203.0.113.5", "192.168.2.255", "192.168.1.77", "198.19.1.1"),
 		Odd6:    addrs6("2001:db8:1::1", "2001:db8:1::77", "5000::1", "::ffff:8.8.8.8"),
 		MTU:     1500,
-		Broken:  40,
+		Broken:  30,
 	}
 	if in == wan {
 		g.Dst4 = append(g.Dst4, addrs4("192.168.1.10", "10.200.0.1", "10.3.0.1")...)
