@@ -19,20 +19,40 @@ const timeout = 5 * time.Second
 // smaller.
 const maxDocument = 16 << 20
 
+// ErrInUse: a living forwarder has the socket.
+var ErrInUse = errors.New("another forwarder listens there")
+
 // Listen opens the Unix socket path. A socket file that a dead process left is
-// replaced.
+// replaced; that of a living one, and any other file, is left alone.
 func Listen(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("status socket: %w", err)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("status socket: %w", err)
+	if err := clear(path); err != nil {
+		return nil, fmt.Errorf("status socket %s: %w", path, err)
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("status socket: %w", err)
 	}
 	return l, nil
+}
+
+// clear makes way for a socket file.
+func clear(path string) error {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != os.ModeSocket:
+		return errors.New("it is a file of another kind: remove it, or name another socket")
+	}
+	if c, err := net.DialTimeout("unix", path, timeout); err == nil {
+		c.Close()
+		return fmt.Errorf("%w: stop it first, or name another socket", ErrInUse)
+	}
+	return os.Remove(path)
 }
 
 // Serve answers every connection with what get returns, until the context ends,

@@ -69,3 +69,29 @@ func TestServeReplacesDeadSocket(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A living forwarder's socket, and a file that is no socket, are left alone.
+func TestListenLeavesOthersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := Listen(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("second Listen: %v", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the living socket is gone: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(file); err == nil {
+		t.Error("a file that is no socket was replaced")
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "x" {
+		t.Errorf("the file is %q, %v", b, err)
+	}
+}

@@ -35,9 +35,20 @@ func runCheck(e *env, c *command, args []string) int {
 			exit = exitFault
 			continue
 		}
-		fmt.Fprintf(e.out, "%s: ok\n%s", file, summary(cfg))
+		fmt.Fprintf(e.out, "%s: ok\n%s%s", file, summary(cfg), notes(cfg))
 	}
 	return exit
+}
+
+// notes tells what is valid and yet not what the author may expect.
+func notes(cfg *config.Config) string {
+	var out strings.Builder
+	for _, p := range cfg.Ports {
+		if p.Tier == config.TierXDP || p.Tier == config.TierAFPacket {
+			fmt.Fprintf(&out, "note: port %s: tier %q is not in this build: the kernel carries the port; use auto or afxdp\n", p.Label, p.Tier)
+		}
+	}
+	return out.String()
 }
 
 // load reads and parses a file. The error is all its faults, one a line.

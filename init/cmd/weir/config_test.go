@@ -148,3 +148,15 @@ func TestApply(t *testing.T) {
 		t.Errorf("exit %d: %s%s", exit, out, errs)
 	}
 }
+
+// A tier that this build lacks is valid, but the author hears of it.
+func TestCheckNotesMissingTier(t *testing.T) {
+	e, out, _ := device(t, nil, nil)
+	e.in = strings.NewReader("[[port]]\nmatch = { mac = \"52:54:00:00:00:01\" }\nlabel = \"wan\"\ntier = \"xdp\"\n")
+	if exit := run(e, []string{"config", "check", "-"}); exit != exitOK {
+		t.Errorf("exit %d", exit)
+	}
+	if !strings.Contains(out.String(), `note: port wan: tier "xdp" is not in this build`) {
+		t.Errorf("printed:\n%s", out)
+	}
+}

@@ -2,8 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
 
 	"weir/init/report"
 	"weir/netstack/status"
@@ -45,7 +45,8 @@ func runStatus(e *env, c *command, args []string) int {
 		fmt.Fprint(e.out, page(d))
 	}
 	if d.Boot == nil && d.Forwarder == nil {
-		return e.fail(c, errors.New("no boot report and no forwarder: this command works on the device"))
+		return e.fail(c, fmt.Errorf("no boot report and no forwarder, as on a machine that does not run Weir: %s",
+			strings.Join(d.Errors, "; ")))
 	}
 	return exitOK
 }

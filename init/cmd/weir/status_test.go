@@ -140,7 +140,7 @@ func TestStatusWithoutForwarder(t *testing.T) {
 
 func TestStatusOnWorkstation(t *testing.T) {
 	e, out, errs := device(t, nil, nil)
-	if exit := run(e, []string{"status"}); exit != exitFault || out.Len() > 0 || !strings.Contains(errs.String(), "works on the device") {
+	if exit := run(e, []string{"status"}); exit != exitFault || out.Len() > 0 || !strings.Contains(errs.String(), "does not run Weir: boot report:") {
 		t.Errorf("exit %d\n%s\n%s", exit, out, errs)
 	}
 	// The document is one also then.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -232,6 +233,30 @@ func (l *lab) flaps() (n uint32) {
 		}
 	})
 	return n
+}
+
+// A second forwarder is refused, and the first one goes on as if nothing had been.
+func TestSecondForwarder(t *testing.T) {
+	l := newLab(t, shape{lan: 1, wan: 1})
+	l.echo()
+	l.start("-port", "lan", "-port", "wan")
+	l.fast()
+	programs := l.programs()
+	exe, err := os.Executable()
+	ok(t, err)
+	for _, socket := range []string{l.socket, l.socket + "2"} {
+		cmd := exec.Command(exe, "-socket", socket, "-bpffs", l.dir+"/weir", "-port", "lan", "-port", "wan")
+		cmd.Env = append(os.Environ(), "WEIR_TEST_FORWARDER=1")
+		var out []byte
+		l.router.do(func() { out, err = cmd.CombinedOutput() })
+		if err == nil || !strings.Contains(string(out), "another forwarder") {
+			t.Errorf("second forwarder on %s: %v, %s", socket, err, out)
+		}
+	}
+	carries(t, l)
+	if now := l.programs(); !maps.Equal(now, programs) {
+		t.Errorf("programs by interface were %v and are %v", programs, now)
+	}
 }
 
 // Two ports swap their names: their programs stay, and traffic goes on.

@@ -46,6 +46,16 @@ func logger() *slog.Logger {
 // run forwards until the context ends.
 func run(ctx context.Context, o *options, log *slog.Logger) error {
 	started := time.Now()
+	held, err := lock(o.bpffs)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	listener, err := status.Listen(o.socket)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
 	p, err := newPlane(o, log)
 	if err != nil {
 		return err
@@ -59,11 +69,6 @@ func run(ctx context.Context, o *options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	listener, err := status.Listen(o.socket)
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ends := make(chan error, 2)

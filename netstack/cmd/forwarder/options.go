@@ -71,7 +71,7 @@ func parseOptions(args []string, out io.Writer) (*options, error) {
 		default:
 			return fmt.Errorf("no such tier %q: use auto, afxdp or kernel", tier)
 		}
-		if name == "" || len(name) > 15 {
+		if name == "" || len(name) > 15 || name == "." || name == ".." || strings.ContainsAny(name, "/: \t\n") {
 			return fmt.Errorf("%q is not an interface's name", name)
 		}
 		for _, p := range o.ports {

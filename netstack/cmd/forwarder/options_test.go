@@ -28,6 +28,7 @@ func TestBadOptions(t *testing.T) {
 		{"-port lan -port lan", "given twice"},
 		{"-port lan=fast", "no such tier"},
 		{"-port averyverylongname", "not an interface's name"},
+		{"-port lan/../wan", "not an interface's name"},
 		{"-port lan extra", "unexpected argument"},
 		{"-port lan -frames 1000", "a power of two"},
 		{"-port lan -workers -1", "0 to 64"},

@@ -184,6 +184,7 @@ func (p *plane) rebuild(s *snapshot.Snapshot) {
 		seen[f.name] = place{id, ifindex}
 		if ifindex == 0 {
 			p.unfit[f.name] = "the port is not there"
+			p.log.Warn("no such port: it is carried when it comes", "port", f.name)
 			continue
 		}
 		if why := f.tier.refusal(); why != "" {
