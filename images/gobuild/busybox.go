@@ -23,6 +23,12 @@ import (
 // commandsPrefix is where the commands of u-root are.
 const commandsPrefix = "github.com/u-root/u-root/cmds/"
 
+// shellTag makes u-root's gosh read its lines from the terminal as the kernel
+// edits them. Its other line editors do not fit a serial console: one asks the
+// terminal questions and hangs after some commands, the other keeps the terminal
+// raw, so that Ctrl-C ends no running command.
+const shellTag = "goshsmall"
+
 // Commands are the import paths of the u-root commands that tools.go names, in
 // its order. That file is the one list, because go.sum must cover them.
 func (t *Toolchain) Commands() ([]string, error) {
@@ -46,7 +52,7 @@ func (t *Toolchain) Commands() ([]string, error) {
 
 // BusyboxInputs is everything the busybox depends on, for images/cache.
 func (t *Toolchain) BusyboxInputs(goarch string, cmds []string) []string {
-	return append([]string{"busybox 2", t.Version, goarch, t.modules}, cmds...)
+	return append([]string{"busybox 3", shellTag, t.Version, goarch, t.modules}, cmds...)
 }
 
 // Busybox compiles the commands into one binary, which runs the one that it is
@@ -66,7 +72,7 @@ func (t *Toolchain) Busybox(ctx context.Context, goarch string, cmds []string, w
 	// by this module's go.mod.
 	bin := filepath.Join(tmp, "bb")
 	err = t.run(ctx, filepath.Join(tmp, "src", "bb.u-root.com", "bb"), []string{"GOARCH=" + goarch, "GO111MODULE=off", "GOPATH=" + tmp},
-		"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", bin, ".")
+		"build", "-trimpath", "-buildvcs=false", "-tags", shellTag, "-ldflags=-s -w -buildid=", "-o", bin, ".")
 	if err != nil {
 		return fmt.Errorf("u-root's commands: %w", err)
 	}
@@ -92,6 +98,7 @@ func (t *Toolchain) generate(goarch string, cmds []string, dir string) error {
 			golang.WithGOROOT(t.GOROOT),
 			golang.WithGOOS("linux"),
 			golang.WithGOARCH(goarch),
+			golang.WithBuildTag(shellTag),
 			golang.WithGOPATH(os.Getenv("GOPATH")),
 			golang.WithMod(golang.ModReadonly),
 			golang.WithWorkingDir(t.Root),

@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -16,11 +15,6 @@ var Shells = []string{"/bbin/gosh", "/bin/gosh", "/bin/sh"}
 func Shell() []string {
 	for _, s := range Shells {
 		if _, err := os.Stat(s); err == nil {
-			if filepath.Base(s) == "gosh" {
-				// Its editor asks the terminal questions and draws in colours: too much for
-				// a serial line, and for programs that type.
-				return []string{s, "-comp=false"}
-			}
 			return []string{s}
 		}
 	}
