@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 )
@@ -175,6 +174,3 @@ func Sweep(dir string, keep func(ifindex int) bool) ([]int, error) {
 	}
 	return swept, errors.Join(errs...)
 }
-
-// Linked tells the program that is attached to the port now: its id, 0 for none.
-func (g *Program) Linked() (ebpf.ProgramID, error) { return deviceProgram(g.ifindex) }

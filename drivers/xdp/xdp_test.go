@@ -236,7 +236,7 @@ func TestTakeOver(t *testing.T) {
 	if g.TookOver() || g.Mode() != Native {
 		t.Errorf("first start: mode %q, took over %v", g.Mode(), g.TookOver())
 	}
-	first, err := g.Linked()
+	first, err := deviceProgram(p.IfIndex)
 	must(t, err)
 	if first == 0 {
 		t.Fatal("nothing is attached")
@@ -250,7 +250,7 @@ func TestTakeOver(t *testing.T) {
 	if !g.TookOver() || g.Mode() != Native {
 		t.Errorf("second start: mode %q, took over %v", g.Mode(), g.TookOver())
 	}
-	if id, _ := g.Linked(); id == first || id == 0 {
+	if id, _ := deviceProgram(p.IfIndex); id == first || id == 0 {
 		t.Errorf("program %d was not replaced (now %d)", first, id)
 	}
 

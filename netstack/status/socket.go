@@ -28,7 +28,7 @@ func Listen(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("status socket: %w", err)
 	}
-	if err := clear(path); err != nil {
+	if err := makeWay(path); err != nil {
 		return nil, fmt.Errorf("status socket %s: %w", path, err)
 	}
 	l, err := net.Listen("unix", path)
@@ -38,8 +38,8 @@ func Listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// clear makes way for a socket file.
-func clear(path string) error {
+// makeWay removes a dead socket file.
+func makeWay(path string) error {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil

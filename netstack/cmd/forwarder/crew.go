@@ -102,8 +102,9 @@ func (p *plane) hire(s *snapshot.Snapshot) (_ *crew, err error) {
 		c.members = append(c.members, m)
 	}
 	for _, o := range ports {
-		o.set.MaxLen = maxLen(c)
-		if err := o.prog.SetPort(o.set); err != nil {
+		want := o.set
+		want.MaxLen = maxLen(c)
+		if err := o.tell(want); err != nil {
 			return nil, &portError{o.name, err}
 		}
 		if err := c.equip(o); err != nil {
@@ -116,8 +117,7 @@ func (p *plane) hire(s *snapshot.Snapshot) (_ *crew, err error) {
 	return c, p.start(c, ports)
 }
 
-// maxLen is the longest frame that a worker's buffer takes, with a VLAN tag's
-// room to spare left to the kernel.
+// maxLen is the longest frame that a worker's buffer takes.
 func maxLen(c *crew) int {
 	if len(c.members) == 0 {
 		return 0

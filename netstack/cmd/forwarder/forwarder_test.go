@@ -15,6 +15,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"weir/internal/testenv"
 	"weir/netstack/status"
 )
 
@@ -117,7 +118,7 @@ func TestHandsOver(t *testing.T) {
 	l.fast()
 	s := carries(t, l)
 	if len(s.Workers) != 2 {
-		t.Skipf("one CPU: %d workers", len(s.Workers))
+		testenv.Missing(t, "two CPUs are needed: there are %d workers", len(s.Workers))
 	}
 	// A veth's RX queue is the sending CPU's: send from every CPU.
 	deadline := time.Now().Add(20 * time.Second)
@@ -134,6 +135,29 @@ func TestHandsOver(t *testing.T) {
 		if s = l.status(); time.Now().After(deadline) {
 			t.Fatalf("nothing was handed over: %+v", s.Workers)
 		}
+	}
+}
+
+// A route out of a port that stays with the kernel is the kernel's too: nothing is
+// decided for a port that no worker can send to.
+func TestMixedPair(t *testing.T) {
+	l := newLab(t, shape{lan: 1, wan: 1})
+	l.echo()
+	l.start("-port", "lan", "-port", "wan=kernel")
+	l.until("half fast", func(s *status.Status) bool { return s.XDP.Lease && s.Ports[0].Fast4 && s.Ports[0].Fast6 })
+	for _, a := range both {
+		c := l.dial("udp", a)
+		for i := range 50 {
+			ok(t, ask(c, i, 10*time.Second))
+		}
+		stream(t, l, a, 1<<18)
+	}
+	s := l.status()
+	if s.Ports[1].Tier != "kernel" || s.Ports[0].Punts["out-slow"] < 100 {
+		t.Errorf("wan is on tier %s, lan punted %v", s.Ports[1].Tier, s.Ports[0].Punts)
+	}
+	if w := s.Workers[0]; w.Forwarded != 0 || len(w.Drops) != 0 {
+		t.Errorf("the worker forwarded %d and dropped %v", w.Forwarded, w.Drops)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"weir/netstack/worker"
 )
 
 const (
@@ -20,11 +18,14 @@ const (
 	leaseStuck = 800 * time.Millisecond
 )
 
+// beater is a worker as the keeper sees it: a count that moves while it lives.
+type beater interface{ Beat() uint64 }
+
 // keeper renews the lease as long as every worker makes rounds. The kernel
 // takes over when one does not: better all traffic slower than some of it lost.
 type keeper struct {
 	renew   func(time.Duration) error
-	workers []*worker.Worker
+	workers []beater
 	beats   []uint64
 	since   []time.Time
 	log     *slog.Logger
@@ -34,6 +35,9 @@ type keeper struct {
 
 // tick looks at the workers once, at time now.
 func (k *keeper) tick(now time.Time) {
+	if k.beats == nil {
+		k.beats, k.since = make([]uint64, len(k.workers)), make([]time.Time, len(k.workers))
+	}
 	stuck := -1
 	for i, w := range k.workers {
 		if b := w.Beat(); b != k.beats[i] || k.since[i].IsZero() {
@@ -63,7 +67,6 @@ func (k *keeper) tick(now time.Time) {
 
 // run ticks until the context ends.
 func (k *keeper) run(ctx context.Context) {
-	k.beats, k.since = make([]uint64, len(k.workers)), make([]time.Time, len(k.workers))
 	t := time.NewTicker(leaseRenew)
 	defer t.Stop()
 	for {
